@@ -1,0 +1,1 @@
+"""The concurrency: the kernel (mailbox, dispatcher, timers, futures) and one actor a file."""

@@ -1,0 +1,225 @@
+"""The actor type: pykka's `Actor` on this kernel's mailbox and dispatcher.
+
+Rules. Handlers are found by the type of the message. A handler returns the answer, or `DEFERRED` when it has passed
+the envelope on or will answer later. It never blocks. An exception in a handler reaches the asker as `ActorFailed`, is
+counted and logged by type and place, and is told to `on_failure`; it never stops the actor. All timers of an actor end
+with it.
+
+Not promised: what an actor that was interrupted in the middle of a handler left half-done; state is changed only after
+everything that could raise.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, ClassVar, Final, TypeVar
+
+import pykka
+from loguru import logger
+
+from ..protocol.errors import ActorFailed, DragomanError
+from .dispatcher import Dispatcher
+from .futures import Future
+from .mailbox import STOP, Envelope, Inbox, Mailbox
+from .timers import TimerEntry, TimerFired
+
+__all__ = ["DEFERRED", "Actor", "handles"]
+
+
+class _Deferred:
+    __slots__ = ()
+
+
+DEFERRED: Final = _Deferred()
+"""What a handler returns when its answer is given elsewhere or later."""
+
+Handler = Callable[[Any, Any, Envelope[Any]], Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def handles(*messages: type) -> Callable[[F], F]:
+    """Mark a method of an actor as the handler of these messages: `method(self, message, envelope)`."""
+
+    def mark(method: F) -> F:
+        method.__dict__["handles"] = messages
+        return method
+
+    return mark
+
+
+class Actor(pykka.Actor):
+    """An actor of a runtime; see the module for its rules."""
+
+    __slots__ = ("_actor_ref", "_inbox", "_timers", "dispatcher", "mailbox")
+
+    handlers: ClassVar[dict[type, Handler]] = {}
+    in_registry: ClassVar[bool] = True
+    """Whether pykka's global registry knows this actor. Children are too many: leaving it is linear in its size."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.handlers = dict(cls.handlers)
+        for method in vars(cls).values():
+            for message in getattr(method, "handles", ()):
+                cls.handlers[message] = method
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        # pykka's own initialiser makes a UUID, an Event and a ref, 11 µs that a handle never needs.
+        self.dispatcher = dispatcher
+        self._inbox: Inbox = self._create_actor_inbox()
+        self.mailbox: Mailbox = self._inbox.mailbox
+        self._actor_ref = None  # type: ignore[assignment]
+        self._timers: dict[str, TimerEntry] | None = None
+
+    @staticmethod
+    def _create_actor_inbox() -> Inbox:
+        return Inbox()
+
+    @staticmethod
+    def _create_future() -> Future[Any]:
+        return Future()
+
+    def _start_actor_loop(self) -> None:
+        self.dispatcher.adopt(self.mailbox)
+        self.mailbox.bind(self, self.dispatcher)
+        if type(self).on_start is not pykka.Actor.on_start:
+            self.mailbox.tell(_START)
+
+    def spawn(self) -> Mailbox:
+        """Start as a child, outside of pykka's registry."""
+        self._start_actor_loop()
+        return self.mailbox
+
+    @property
+    def actor_urn(self) -> str:  # type: ignore[override]
+        return f"urn:dragoman:{self.name}:{id(self):x}"
+
+    @property
+    def actor_inbox(self) -> Inbox:  # type: ignore[override]
+        return self._inbox
+
+    @property
+    def actor_stopped(self) -> Mailbox:  # type: ignore[override]
+        return self.mailbox
+
+    @property
+    def actor_ref(self) -> pykka.ActorRef[Any]:
+        if self._actor_ref is None:
+            self._actor_ref = pykka.ActorRef(self)
+        return self._actor_ref
+
+    @property
+    def name(self) -> str:
+        """What logs, errors and timelines call this actor."""
+        return type(self).__name__
+
+    def receive(self, envelope: Envelope[Any]) -> None:
+        """Handle one message to the end; only the mailbox calls this."""
+        if self.dispatcher.observer is not None:
+            self.dispatcher.observer("message", self.name, envelope.message)
+        self.handle(envelope)
+
+    def handle(self, envelope: Envelope[Any]) -> None:
+        """Apply the handler of the message, and answer."""
+        message = envelope.message
+        handler = self.handlers.get(type(message))
+        try:
+            answer = self._handle_receive(message) if handler is None else handler(self, message, envelope)
+        except Exception as error:
+            self._fail(envelope, error)
+        except BaseException as error:
+            self._fail(envelope, error)
+            raise
+        else:
+            if answer is not DEFERRED and envelope.reply_to is not None:
+                envelope.reply_to.settle(answer, None)  # type: ignore[attr-defined]
+
+    def owed(self) -> Iterator[Envelope[Any]]:
+        """The envelopes that this actor keeps and has yet to answer; they are answered when it stops."""
+        return iter(())
+
+    def start_timer(self, key: str, delay_us: int) -> None:
+        """Call `on_timer(key)` in `delay_us` microseconds; a running timer of that key is superseded."""
+        if self._timers is None:
+            self._timers = {}
+        self.cancel_timer(key)
+        self._timers[key] = self.dispatcher.start_timer(delay_us, self.mailbox, key)
+
+    def cancel_timer(self, key: str) -> None:
+        """End a timer; if it has fired and its message waits in the mailbox, that will be ignored."""
+        entry = self._timers.pop(key, None) if self._timers else None
+        if entry is not None:
+            self.dispatcher.cancel_timer(entry)
+
+    def on_timer(self, key: str) -> None:
+        """What a timer does."""
+
+    def observe(self, what: object) -> None:
+        """Tell whoever watches of a state change."""
+        if self.dispatcher.observer is not None:
+            self.dispatcher.observer("state", self.name, what)
+
+    def _on_timer_fired(self, fired: TimerFired, _envelope: Envelope[Any]) -> None:
+        entry = self._timers.get(fired.key) if self._timers else None
+        if entry is None or entry[1] != fired.generation:
+            return
+        del self._timers[fired.key]  # type: ignore[union-attr]
+        self.on_timer(fired.key)
+
+    def _on_start_message(self, _start: _Start, _envelope: Envelope[Any]) -> None:
+        self.on_start()
+
+    def on_receive(self, message: Any) -> Any:
+        """A message that no handler knows is a fault of its sender."""
+        raise TypeError(f"{self.name} has no handler for {type(message).__name__}")
+
+    def _stop(self) -> None:
+        if self.mailbox.is_set():
+            return
+        for key in tuple(self._timers or ()):
+            self.cancel_timer(key)
+        self.dispatcher.retire(self.mailbox)
+        if self.in_registry:
+            pykka.ActorRegistry.unregister(self.actor_ref)
+        try:
+            self.on_stop()
+        except Exception as error:
+            self.dispatcher.handler_failed(self._failure(error))
+
+    def _fail(self, envelope: Envelope[Any], error: BaseException) -> None:
+        failure = self._failure(error)
+        self.dispatcher.handler_failed(failure)
+        if envelope.reply_to is not None:
+            told = error if isinstance(error, DragomanError) else failure
+            envelope.reply_to.settle(None, told)  # type: ignore[attr-defined]
+        try:
+            self.on_failure(ActorFailed, failure, None)
+        except Exception as second:
+            self.dispatcher.handler_failed(self._failure(second))
+            self._stop()
+
+    def _failure(self, error: BaseException) -> ActorFailed:
+        frames = traceback.extract_tb(error.__traceback__)
+        module, line = (frames[-1].filename, frames[-1].lineno or 0) if frames else ("?", 0)
+        return ActorFailed(self.name, type(error).__name__, module.rpartition("/")[2], line)
+
+    def _handle_failure(
+        self,
+        exception_type: type[BaseException] | None,
+        exception_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # pykka would log the traceback here, which shows texts.
+        logger.error("{actor} failed with {error_type}", actor=self.name, error_type=getattr(exception_type, "__name__", "?"))
+
+
+class _Start:
+    __slots__ = ()
+
+
+_START = _Start()
+Actor.handlers[TimerFired] = Actor._on_timer_fired
+Actor.handlers[_Start] = Actor._on_start_message
+STOP_ENVELOPE: Final[Envelope[Any]] = Envelope(STOP)

@@ -1,0 +1,154 @@
+"""The dispatcher: who runs the mailboxes, what time it is, and when timers fire.
+
+One interface, two kinds: `ThreadDispatcher` (real time, a few threads and whoever waits) and `SimulatedDispatcher`
+(virtual time, the caller's thread, a recorded schedule). Whatever asks for the time, waits, or needs randomness asks
+the dispatcher. Time is in whole microseconds of a clock that never goes back.
+"""
+
+from __future__ import annotations
+
+import abc
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from loguru import logger
+
+from ..protocol.errors import ActorFailed
+from .timers import TimerEntry
+
+if TYPE_CHECKING:
+    from .futures import Future
+    from .mailbox import DeadReason, Envelope, Mailbox
+
+__all__ = ["Dispatcher", "MessageCounts"]
+
+
+@attrs.frozen(kw_only=True)
+class MessageCounts:
+    """Conservation of messages: `sent == handled + dead + queued` whenever nothing is running."""
+
+    sent: int
+    """Every message put into a mailbox, taken or not."""
+    handled: int
+    """Delivered to an actor."""
+    dead: int
+    """Never delivered: their actor had stopped, or stopped before their turn."""
+    queued: int
+    """Waiting in a mailbox."""
+    failed: int
+    """Handled by raising an exception (part of `handled`)."""
+
+
+class Dispatcher(abc.ABC):
+    """Runs actors; see the module."""
+
+    def __init__(self) -> None:
+        self._live: set[Mailbox] = set()
+        self._counting = threading.Lock()
+        self._dead: Counter[DeadReason] = Counter()
+        self._retired_accepted = 0
+        self._retired_handled = 0
+        self._failed = 0
+        self.observer: Callable[[str, str, object], None] | None = None
+        """Told of each delivery, timer and state change as (kind, actor, what), where somebody watches."""
+
+    @abc.abstractmethod
+    def now_us(self) -> int:
+        """The current instant, in microseconds."""
+
+    @abc.abstractmethod
+    def random_bits(self, count: int) -> int:
+        """`count` bits that nobody can guess, or that the seed of a simulation gives."""
+
+    @abc.abstractmethod
+    def ready(self, mailbox: Mailbox) -> None:
+        """Take notice that `mailbox` has messages and is not running."""
+
+    @abc.abstractmethod
+    def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
+        """Put an envelope that comes from outside of the actors."""
+
+    @abc.abstractmethod
+    def wait(self, future: Future[Any], timeout_s: float | None) -> None:
+        """Return when `future` is done, running mailboxes meanwhile; raises `WaitTimeout`."""
+
+    @abc.abstractmethod
+    def before_await(self, future: Future[Any]) -> None:
+        """Called before an event loop waits for `future`."""
+
+    @abc.abstractmethod
+    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str) -> TimerEntry:
+        """Post `TimerFired(key, …)` to `mailbox` in `delay_us` microseconds."""
+
+    @abc.abstractmethod
+    def cancel_timer(self, entry: TimerEntry) -> None:
+        """Take a timer out, if it has not fired."""
+
+    @abc.abstractmethod
+    def live_timers(self) -> int:
+        """Timers that have neither fired nor been cancelled."""
+
+    @abc.abstractmethod
+    def stop(self, timeout_s: float) -> tuple[str, ...]:
+        """Run nothing more, within `timeout_s` seconds; the names of the threads that did not end by then."""
+
+    def adopt(self, mailbox: Mailbox) -> None:
+        """Count a live actor's mailbox."""
+        self._live.add(mailbox)
+
+    def retire(self, mailbox: Mailbox) -> None:
+        """Close the mailbox of an actor that stops."""
+        mailbox.close()
+        with self._counting:
+            if mailbox in self._live:
+                self._live.discard(mailbox)
+                self._retired_accepted += mailbox.accepted
+                self._retired_handled += mailbox.handled
+
+    def retire_all(self) -> int:
+        """Close every mailbox that is left; how many messages were in them."""
+        left = self.counts().queued
+        for mailbox in tuple(self._live):
+            self.retire(mailbox)
+        return left
+
+    def dead_letter(self, message: object, reason: DeadReason) -> None:
+        """The one sink for messages that nobody will handle."""
+        with self._counting:
+            self._dead[reason] += 1
+        logger.debug("dead letter {message}: actor {reason}", message=type(message).__name__, reason=reason)
+        if self.observer is not None:
+            self.observer("dead", "", message)
+
+    def handler_failed(self, failure: ActorFailed) -> None:
+        """Count and log a fault in a handler: by type and place, never by its text."""
+        with self._counting:
+            self._failed += 1
+        logger.error(
+            "{actor} failed with {error_type} in {module}, line {line}",
+            actor=failure.actor,
+            error_type=failure.error_type,
+            module=failure.module,
+            line=failure.line,
+        )
+
+    def counts(self) -> MessageCounts:
+        """A snapshot of the message counters; exact when nothing is running."""
+        with self._counting:
+            live = tuple(self._live)
+            accepted = self._retired_accepted + sum(mailbox.accepted for mailbox in live)
+            return MessageCounts(
+                sent=accepted + self._dead["closed"],
+                handled=self._retired_handled + sum(mailbox.handled for mailbox in live),
+                dead=self._dead.total(),
+                queued=sum(len(mailbox) for mailbox in live),
+                failed=self._failed,
+            )
+
+    def dead_letters(self) -> dict[str, int]:
+        """Dead letters by reason."""
+        with self._counting:
+            return dict(self._dead)

@@ -1,0 +1,185 @@
+"""Futures that work both ways: `.get(timeout)` for threads, `await` for asyncio.
+
+Rules. A future has exactly one end: the first `set` or `set_exception`, and every later one is refused. The end of a
+wait (a timeout, a cancelled `await`) is not the end of the future: nothing is undone, and waiting again is safe. A
+thread that waits runs ready mailboxes of the future's dispatcher until the answer is there. Callbacks run in the
+thread that gives the answer, before that thread does anything else.
+
+Not promised: in which order several waiters of one future wake.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sys
+import threading
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pykka
+from loguru import logger
+
+from ..protocol.errors import BlockingInHandler, DragomanError
+from .parking import Gate
+from .running import here
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from .dispatcher import Dispatcher
+
+__all__ = ["Future", "WaitTimeout"]
+
+T = TypeVar("T")
+
+ExcInfo = tuple["type[BaseException] | None", "BaseException | None", "TracebackType | None"]
+
+
+class WaitTimeout(DragomanError, pykka.Timeout, TimeoutError):  # type: ignore[misc]
+    """The answer was not there in time. The call goes on; waiting again, or repeating it, is safe."""
+
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__(f"no answer within {timeout_s} s: the call goes on, and get() may be called again")
+        self.timeout_s = timeout_s
+
+
+class Future(pykka.Future[T]):
+    """The answer to one message; see the module for its rules."""
+
+    __slots__ = ("_callbacks", "_error", "_lock", "_value", "dispatcher", "done")
+
+    _get_hook: Callable[[float | None], T] | None = None
+
+    def __init__(self, dispatcher: Dispatcher | None = None) -> None:
+        # pykka's own initialiser is for futures with a get hook; it runs when one is set.
+        self.dispatcher = dispatcher
+        self.done = False
+        self._value: Any = None
+        self._error: BaseException | None = None
+        self._callbacks: list[Callable[[Future[T]], object]] | None = None
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<Future {'done' if self.done else 'open'}>"
+
+    def get(self, timeout: float | None = None) -> T:  # type: ignore[override]
+        """The answer, waiting for it up to `timeout` seconds.
+
+        Raises `WaitTimeout` if it is not there by then, `BlockingInHandler` inside an actor's handler, and whatever
+        error the answer is.
+        """
+        if not self.done:
+            if self._get_hook is not None:
+                return super().get(timeout=timeout)
+            if here.dispatcher is not None:
+                raise BlockingInHandler
+            if self.dispatcher is None:
+                self.block(timeout)
+            else:
+                self.dispatcher.wait(self, timeout)
+        return self._answer()
+
+    def block(self, timeout_s: float | None) -> None:
+        """Park this thread until the answer is there; raises `WaitTimeout`."""
+        gate = Gate()
+        self.add_done_callback(gate.open)
+        try:
+            opened = gate.wait(timeout_s)
+        finally:
+            if not self.done:
+                self.remove_done_callback(gate.open)
+        if not opened and not self.done:
+            raise WaitTimeout(timeout_s or 0.0)
+
+    def __await__(self) -> Generator[Any, None, T]:
+        if self._get_hook is not None:
+            # A derived future (pykka's map, filter, join) is computed by a blocking call: not on the event loop.
+            return (yield from asyncio.get_running_loop().run_in_executor(None, self.get).__await__())
+        if not self.done and self.dispatcher is not None:
+            self.dispatcher.before_await(self)
+        if not self.done:
+            loop = asyncio.get_running_loop()
+            waiter: asyncio.Future[None] = loop.create_future()
+
+            def wake(_future: object) -> None:
+                try:
+                    loop.call_soon_threadsafe(_release, waiter)
+                except RuntimeError:
+                    logger.debug("the event loop closed before an answer that was awaited on it")
+
+            self.add_done_callback(wake)
+            try:
+                yield from waiter.__await__()
+            finally:
+                if not self.done:
+                    self.remove_done_callback(wake)
+        return self._answer()
+
+    __iter__ = __await__
+
+    def set(self, value: T | None = None) -> None:
+        """Give the answer. Raises `queue.Full`, as pykka does, if there is one."""
+        if not self.settle(value, None):
+            raise queue.Full
+
+    def set_exception(self, exc_info: ExcInfo | None = None) -> None:
+        """Give an error (a `sys.exc_info()` triple; by default the current one) as the answer."""
+        error = (exc_info or sys.exc_info())[1]
+        if not self.settle(None, error or RuntimeError("set_exception() without an exception")):
+            raise queue.Full
+
+    def settle(self, value: Any, error: BaseException | None) -> bool:
+        """Give the answer if there is none yet; whether it was given."""
+        with self._lock:
+            if self.done or self._get_hook is not None:
+                return False
+            self._value, self._error = value, error
+            self.done = True
+            callbacks, self._callbacks = self._callbacks, None
+        if callbacks is not None:
+            for callback in callbacks:
+                self._call(callback)
+        return True
+
+    def set_get_hook(self, func: Callable[[float | None], T]) -> None:
+        with self._lock:
+            if self.done:
+                raise queue.Full
+            super().__init__()
+            super().set_get_hook(func)
+
+    def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
+        """Call `callback` with this future once it is done; at once if it is."""
+        with self._lock:
+            if not self.done:
+                if self._callbacks is None:
+                    self._callbacks = []
+                self._callbacks.append(callback)
+                return
+        self._call(callback)
+
+    def remove_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
+        """Forget `callback`, if it has not been called."""
+        with self._lock:
+            if self._callbacks is not None and callback in self._callbacks:
+                self._callbacks.remove(callback)
+
+    def _call(self, callback: Callable[[Future[T]], object]) -> None:
+        try:
+            callback(self)
+        except Exception as error:
+            logger.error("a callback of a future raised {error_type}", error_type=type(error).__name__)
+
+    def _answer(self) -> T:
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        value: T = self._value
+        return value
+
+
+def _release(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+

@@ -1,0 +1,266 @@
+"""The acceptance handle: the parents of one request, their states, and the ACK window (C2, C8, C11, C15).
+
+Rules. One operation at a time: while a commit is on its way, everything else waits in order and is handled after the
+answer, the end of the window too; so a commit that was sent always counts. A parent commits when all before it are
+settled and the request has its turn in the session. Closing is final: the coordinator is told, and every ACK from
+then on is `STALE`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from ..protocol.handles import HANDLE_TABLE, HandleEvent, HandleState
+from ..protocol.handoff import Handoff
+from ..protocol.history import Turn
+from ..protocol.messages import (
+    Acknowledge,
+    Activate,
+    Close,
+    CommitTurns,
+    HandleClosed,
+    MayCommit,
+    PassedOver,
+    PassOver,
+    ReadStatus,
+    Reject,
+    TurnsCommitted,
+    TurnTaken,
+    WaitedTooLong,
+)
+from ..protocol.parents import RequestParents
+from ..protocol.replies import AckReply, ActivateReply, CloseReply, ParentStates, RequestStatus
+from ..protocol.statuses import AckStatus, ActivateStatus, CloseCause, CloseStatus
+from .actor import DEFERRED, Actor, handles
+from .dispatcher import Dispatcher
+from .mailbox import CallFailed, Envelope, Mailbox
+
+__all__ = ["AcceptanceHandle"]
+
+_WINDOW = "window"
+_WAIT = "wait"
+
+_STALE = AckReply(AckStatus.STALE)
+
+
+class AcceptanceHandle(Actor):
+    """One request's acceptance; a child of the coordinator."""
+
+    __slots__ = (
+        "_broken",
+        "_cause",
+        "_commit_answer",
+        "_committing",
+        "_coordinator",
+        "_has_waited",
+        "_last_commit",
+        "_may_commit",
+        "_parents",
+        "_request_id",
+        "_session_id",
+        "_sessions",
+        "_state",
+        "_waiting",
+        "_window_us",
+    )
+
+    in_registry = False
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        handoff: Handoff,
+        *,
+        coordinator: Mailbox,
+        sessions: Mailbox,
+        window_us: int,
+        may_commit: bool,
+    ) -> None:
+        super().__init__(dispatcher)
+        self._request_id = handoff.request_id
+        self._session_id = handoff.session_id
+        self._parents = RequestParents(handoff.parents)
+        self._coordinator = coordinator
+        self._sessions = sessions
+        self._window_us = window_us
+        self._may_commit = may_commit
+        self._state = HandleState.REGISTERED
+        self._cause: CloseCause | None = None
+        self._has_waited = False
+        self._broken = False
+        self._last_commit = False
+        self._committing: tuple[int, ...] = ()
+        self._commit_answer: tuple[Envelope[Any], AckStatus] | None = None
+        self._waiting: deque[Envelope[Any]] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"AcceptanceHandle({self._request_id})"
+
+    def receive(self, envelope: Envelope[Any]) -> None:
+        if self._committing and type(envelope.message) not in (TurnsCommitted, CallFailed):
+            if self._waiting is None:
+                self._waiting = deque()
+            self._waiting.append(envelope)
+            return
+        super().receive(envelope)
+
+    @handles(Acknowledge)
+    def _acknowledge(self, message: Acknowledge, envelope: Envelope[Any]) -> Any:
+        if self._cause is not None:
+            return _STALE
+        return self._after_ack(self._parents.accept(message.parent_id, message.result), message, envelope)
+
+    @handles(Reject)
+    def _reject(self, message: Reject, envelope: Envelope[Any]) -> Any:
+        if self._cause is not None:
+            return _STALE
+        return self._after_ack(self._parents.reject(message.parent_id), message, envelope)
+
+    def _after_ack(self, status: AckStatus, message: Acknowledge | Reject, envelope: Envelope[Any]) -> Any:
+        """Only a move goes on from here: to its commits, or to the wait for the request's turn."""
+        if status is not AckStatus.ACCEPTED and status is not AckStatus.REJECTED:
+            return AckReply(status)
+        self.observe(("parent", self._request_id, message.parent_id, status.value))
+        if not self._parents.unacknowledged:
+            self._state = HANDLE_TABLE[self._state][HandleEvent.COMPLETE]
+            self.cancel_timer(_WINDOW)
+        if self._may_commit and self._commit_due():
+            self._commit_answer = (envelope, status)
+            return DEFERRED
+        if self._parents.settled:
+            self._close(CloseCause.COMPLETED)
+        elif status is AckStatus.ACCEPTED and not self._may_commit and not self._has_waited:
+            # The first accepted parent of a request that waits for its turn begins its one wait.
+            self._has_waited = True
+            self.start_timer(_WAIT, self._window_us)
+        return AckReply(status)
+
+    def _commit_due(self) -> bool:
+        """Send what may commit now as one message; whether there was anything."""
+        run = self._parents.due()
+        if not run:
+            return False
+        turns = []
+        for place in run:
+            parent_id, source, result = self._parents.texts(place)
+            turns.append(Turn(self._request_id, parent_id, source, result))
+        self._committing = run
+        self._last_commit = not self._parents.unacknowledged
+        self._sessions.ask(CommitTurns(self._session_id, tuple(turns), self._last_commit), self.mailbox)
+        return True
+
+    @handles(TurnsCommitted)
+    def _committed(self, message: TurnsCommitted, _envelope: Envelope[Any]) -> None:
+        self._end_commit(message.failed, unpinned=self._last_commit)
+
+    @handles(CallFailed)
+    def _commit_broke(self, _message: CallFailed, _envelope: Envelope[Any]) -> None:
+        self._end_commit(frozenset(range(len(self._committing))), unpinned=False)
+
+    def _end_commit(self, failed: frozenset[int], *, unpinned: bool) -> None:
+        run, self._committing = self._committing, ()
+        committed = self._parents.settle(run, failed)
+        self.observe(("committed", self._request_id, committed))
+        if self._broken:
+            self._close(CloseCause.FAILED, unpinned=unpinned)
+        elif self._parents.settled:
+            self._close(CloseCause.COMPLETED, unpinned=unpinned)
+        if self._commit_answer is not None:
+            (envelope, status), self._commit_answer = self._commit_answer, None
+            _settle(envelope, AckReply(status, committed), None)
+        else:
+            self._coordinator.tell(TurnTaken(self._request_id, self._session_id))
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while self._waiting and not self._committing:
+            self.receive(self._waiting.popleft())
+
+    @handles(Activate)
+    def _activate(self, _message: Activate, _envelope: Envelope[Any]) -> ActivateReply:
+        if self._cause is not None:
+            return ActivateReply(ActivateStatus.UNKNOWN_REQUEST)
+        following = HANDLE_TABLE[self._state].get(HandleEvent.ACTIVATE)
+        if following is None:
+            return ActivateReply(ActivateStatus.ALREADY_ACTIVE)
+        self._state = following
+        if following is HandleState.ACTIVE:
+            self.start_timer(_WINDOW, self._window_us)
+        self.observe(("handle", self._request_id, following.value))
+        return ActivateReply(ActivateStatus.ACTIVATED)
+
+    @handles(Close)
+    def _close_asked(self, message: Close, _envelope: Envelope[Any]) -> CloseReply:
+        if self._cause is not None:
+            return CloseReply(CloseStatus.UNKNOWN_REQUEST)
+        self._close(message.cause)
+        return CloseReply(CloseStatus.DISPOSED)
+
+    @handles(MayCommit)
+    def _take_turn(self, _message: MayCommit, _envelope: Envelope[Any]) -> None:
+        """Every earlier request is closed: commit what waited, without another ACK (C15)."""
+        self._may_commit = True
+        self.cancel_timer(_WAIT)
+        if self._cause is None and self._commit_due():
+            return
+        self._coordinator.tell(TurnTaken(self._request_id, self._session_id))
+
+    @handles(PassOver)
+    def _pass_over(self, _message: PassOver, _envelope: Envelope[Any]) -> None:
+        if HandleEvent.PASS_OVER in HANDLE_TABLE[self._state]:
+            self._close(CloseCause.PASSED_OVER)
+        self._coordinator.tell(PassedOver(self._request_id, self._session_id))
+
+    @handles(ReadStatus)
+    def _status(self, _message: ReadStatus, _envelope: Envelope[Any]) -> RequestStatus:
+        states = ParentStates(self._parents.ids, self._parents.states)
+        return RequestStatus(open=self._cause is None, cause=self._cause, parents=states)
+
+    def on_timer(self, key: str) -> None:
+        if key == _WAIT:
+            self._coordinator.tell(WaitedTooLong(self._request_id, self._session_id))
+        elif HandleEvent.EXPIRE in HANDLE_TABLE[self._state]:
+            self._close(CloseCause.EXPIRED)
+
+    def on_failure(self, _type: object, failure: BaseException | None, _traceback: object) -> None:
+        """A fault in here ends this request and no other: what it owes is answered, its turn passes on."""
+        if self._committing:
+            # The commit is on its way and will count; the handle closes when its answer comes.
+            self._broken = True
+            return
+        if self._commit_answer is not None:
+            (envelope, _status), self._commit_answer = self._commit_answer, None
+            _settle(envelope, None, failure)
+        if self._cause is None:
+            self._close(CloseCause.FAILED)
+        self._go_on()
+
+    def owed(self) -> Iterator[Envelope[Any]]:
+        if self._commit_answer is not None:
+            yield self._commit_answer[0]
+        yield from self._waiting or ()
+
+    def on_stop(self) -> None:
+        if self._cause is None:
+            self._close(CloseCause.FAILED)
+
+    def _close(self, cause: CloseCause, *, unpinned: bool = False) -> None:
+        self._cause = cause
+        self._state = HandleState.CLOSED
+        self.cancel_timer(_WINDOW)
+        self.cancel_timer(_WAIT)
+        self._parents.close()
+        self.observe(("handle", self._request_id, cause.value))
+        self._coordinator.tell(
+            HandleClosed(
+                self._request_id, self._session_id, cause, self._parents.ids, self._parents.states, unpinned
+            )
+        )
+
+
+def _settle(envelope: Envelope[Any], reply: object, error: BaseException | None) -> None:
+    if envelope.reply_to is not None:
+        envelope.reply_to.settle(reply, error)  # type: ignore[attr-defined]

@@ -1,0 +1,133 @@
+"""The lane of a session: what is open in it, in which order, and who may pass now.
+
+A lane is *held* by operations of the coordinator that take several messages, each under a name of its own, and by the
+handles that were just told to commit. It has a *current* answer while an operation on a handle is on its way. It is
+free when neither is so; an operation that finds it taken, or others waiting, waits its turn.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import attrs
+
+from .futures import Future
+from .mailbox import Envelope, Mailbox
+
+__all__ = ["Lane", "LaneFree", "Route"]
+
+
+@attrs.frozen
+class LaneFree:
+    """Coordinator → itself: the operation that a lane's waiters waited for has been answered."""
+
+    session_id: str
+
+
+class Route:
+    """The way to one open handle. `place` counts registrations."""
+
+    __slots__ = ("lane", "mailbox", "place", "request_id")
+
+    def __init__(self, request_id: str, mailbox: Mailbox, lane: Lane, place: int) -> None:
+        self.request_id = request_id
+        self.mailbox = mailbox
+        self.lane = lane
+        self.place = place
+
+
+class Lane:
+    """One session's order of operations; see the module."""
+
+    __slots__ = (
+        "_holds",
+        "asked",
+        "awaited",
+        "current",
+        "current_route",
+        "emptying",
+        "exposed",
+        "passing_before",
+        "resuming",
+        "routes",
+        "session_id",
+        "waiting",
+    )
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.routes: dict[str, Route] = {}
+        self.waiting: deque[Envelope[Any]] = deque()
+        self.resuming = False
+        self.current: Future[Any] | None = None
+        self.current_route: Route | None = None
+        self.awaited = False
+        self.emptying: Envelope[Any] | None = None
+        self.exposed: dict[str, Route] = {}
+        self.passing_before = 0
+        self.asked: Route | None = None
+        self._holds: set[str] = set()
+
+    @property
+    def held(self) -> bool:
+        return bool(self._holds)
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing is on its way."""
+        return not self._holds and (self.current is None or self.current.done)
+
+    @property
+    def open(self) -> bool:
+        """Whether an operation that has just come, or whose turn it is, may pass."""
+        return self.free and (self.resuming or not self.waiting)
+
+    def lets_pass(self, route: Route) -> bool:
+        """Whether an operation on the handle of `route` may pass; behind another one on that handle it may."""
+        if self._holds or (self.waiting and not self.resuming):
+            return False
+        return self.current is None or self.current_route is route or self.current.done
+
+    def enter(self, route: Route, answer: Future[Any] | None) -> None:
+        """An operation on a handle passes; it has the lane until `answer` is given."""
+        self.current = answer
+        self.current_route = route
+
+    def hold(self, name: str) -> None:
+        self._holds.add(name)
+
+    def release(self, name: str) -> None:
+        """End a hold, if there is one of that name."""
+        self._holds.discard(name)
+
+    def add(self, route: Route, *, exposed: bool) -> None:
+        """A new last handle; `exposed` if it can be passed over."""
+        self.routes[route.request_id] = route
+        if exposed:
+            self.exposed[route.request_id] = route
+
+    def remove(self, route: Route) -> bool:
+        """Its handle has closed, and whatever was on its way to it has no effect any more; whether it was the first."""
+        was_first = self.first() is route
+        del self.routes[route.request_id]
+        self.exposed.pop(route.request_id, None)
+        self._holds.discard(hold_of(route))
+        if self.current_route is route:
+            self.current = self.current_route = None
+        return was_first
+
+    def first(self) -> Route | None:
+        """The earliest registered of the open handles."""
+        return next(iter(self.routes.values()), None)
+
+    def next_exposed(self) -> Route | None:
+        """The earliest handle that may still be passed over, among those before `passing_before`."""
+        route = next(iter(self.exposed.values()), None)
+        self.asked = route if route is not None and route.place < self.passing_before else None
+        return self.asked
+
+
+def hold_of(route: Route) -> str:
+    """The name of the hold of a handle that was told to commit."""
+    return f"request {route.request_id}"

@@ -1,0 +1,249 @@
+"""The threaded dispatcher: a few workers, and every caller that waits.
+
+Rules. A mailbox that has messages is in the ready queue exactly once, or is being run by exactly one thread. Runners
+take it from there: the workers, and each thread that waits in `Future.get`, until its answer is there (a thread change
+costs twenty times what a handler does). A runner handles a batch and puts the mailbox back, so that mailboxes share
+the threads fairly. A thread that stops helping wakes a worker if something is ready; so no message waits for a thread
+that has gone.
+
+A post from outside wakes a parked worker even if its sender may be about to help: it may as well never wait. At most
+one worker is being woken at a time, which makes that one wake per turn of the interpreter lock, not one per message.
+While a caller helps, the workers park with a time limit, and so find what a stuck handler leaves behind.
+
+Not promised: any share of time to a mailbox while handlers block; they must not.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+from . import interrupts
+from .dispatcher import Dispatcher
+from .futures import Future, WaitTimeout
+from .parking import Gate
+from .running import here
+from .timers import TimerEntry, TimerHeap
+
+if TYPE_CHECKING:
+    from .mailbox import Envelope, Mailbox
+
+__all__ = ["ThreadDispatcher"]
+
+_BATCH = 64
+_WATCH_S = 0.1
+
+
+class ThreadDispatcher(Dispatcher):
+    """Real threads and real time; see the module for its rules.
+
+    `workers`: how many threads it may start. They start when they are first needed and are daemons, so that a forgotten
+    runtime does not keep the interpreter alive.
+    """
+
+    def __init__(self, workers: int = 2) -> None:
+        super().__init__()
+        self._ready: deque[Mailbox] = deque()
+        self._parked: list[Gate] = []
+        self._helpers: set[int] = set()
+        self._waking = False
+        self._stopping = False
+        self._unstarted = workers
+        self._threads: list[threading.Thread] = []
+        self._starting = threading.Lock()
+        self._timers = TimerHeap()
+        self._timer_change = threading.Condition()
+        self._timer_thread: threading.Thread | None = None
+        self._guards = interrupts.guard()
+
+    def now_us(self) -> int:
+        return time.monotonic_ns() // 1000
+
+    def random_bits(self, count: int) -> int:
+        return secrets.randbits(count)
+
+    def ready(self, mailbox: Mailbox) -> None:
+        self._ready.append(mailbox)
+        if here.dispatcher is not self or len(self._ready) > 1:
+            self._wake()
+
+    def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
+        mailbox.put(envelope)
+        if interrupts.pending:
+            interrupts.raise_pending()
+
+    def wait(self, future: Future[Any], timeout_s: float | None) -> None:
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        if self._ready:
+            self._help(future, deadline)
+            if interrupts.pending:
+                interrupts.raise_pending()
+        if future.done:
+            return
+        if deadline is None:
+            future.block(None)
+            return
+        try:
+            future.block(deadline - time.monotonic())
+        except WaitTimeout:
+            raise WaitTimeout(timeout_s or 0.0) from None
+
+    def before_await(self, future: Future[Any]) -> None:
+        """Nothing: an event loop must stay responsive, so the workers run the mailboxes."""
+
+    def _help(self, future: Future[Any], deadline: float | None) -> None:
+        me = threading.get_ident()
+        self._helpers.add(me)
+        here.dispatcher = self
+        try:
+            while not future.done and (deadline is None or time.monotonic() < deadline):
+                try:
+                    mailbox = self._ready.popleft()
+                except IndexError:
+                    break
+                self._run(mailbox, future)
+        finally:
+            here.dispatcher = None
+            self._helpers.discard(me)
+            if self._ready:
+                self._wake()
+
+    def _run(self, mailbox: Mailbox, until: Future[Any] | None) -> None:
+        more = True
+        try:
+            more = mailbox.run(_BATCH, until)
+        finally:
+            if more:
+                self._ready.append(mailbox)
+
+    def _wake(self) -> None:
+        if self._waking:
+            return
+        try:
+            gate = self._parked.pop()
+        except IndexError:
+            if self._unstarted:
+                self._start_worker()
+            return
+        self._waking = True
+        gate.open()
+
+    def _start_worker(self) -> None:
+        with self._starting:
+            if not self._unstarted or self._stopping:
+                return
+            self._unstarted -= 1
+            thread = threading.Thread(
+                target=self._work, name=f"dragoman-worker-{len(self._threads) + 1}", daemon=True
+            )
+            self._threads.append(thread)
+        thread.start()
+
+    def _work(self) -> None:
+        here.dispatcher = self
+        while not self._stopping:
+            try:
+                mailbox = self._ready.popleft()
+            except IndexError:
+                self._park()
+                continue
+            try:
+                self._run(mailbox, None)
+            except BaseException as error:
+                logger.critical("a worker survived {error_type}", error_type=type(error).__name__)
+
+    def _park(self) -> None:
+        gate = Gate()
+        self._parked.append(gate)
+        if not self._ready and not self._stopping and gate.wait(_WATCH_S if self._helpers else None):
+            self._waking = False
+            return
+        try:
+            self._parked.remove(gate)
+        except ValueError:
+            # Somebody took the gate to open it, in this very moment.
+            gate.wait()
+            self._waking = False
+
+    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str) -> TimerEntry:
+        with self._timer_change:
+            due_us = self.now_us() + delay_us
+            earliest = self._timers.next_due_us()
+            entry = self._timers.start(due_us, mailbox, key)
+            if self._timer_thread is None:
+                self._start_timer_thread()
+            elif earliest is None or due_us < earliest:
+                self._timer_change.notify()
+        return entry
+
+    def cancel_timer(self, entry: TimerEntry) -> None:
+        with self._timer_change:
+            self._timers.cancel(entry)
+
+    def live_timers(self) -> int:
+        with self._timer_change:
+            return len(self._timers)
+
+    def _start_timer_thread(self) -> None:
+        if self._stopping:
+            return
+        self._timer_thread = threading.Thread(target=self._tick, name="dragoman-timers", daemon=True)
+        with self._starting:
+            self._threads.append(self._timer_thread)
+        self._timer_thread.start()
+
+    def _tick(self) -> None:
+        while True:
+            with self._timer_change:
+                if self._stopping:
+                    return
+                due = self._timers.pop_due(self.now_us())
+                if due is None:
+                    next_us = self._timers.next_due_us()
+                    self._timer_change.wait(None if next_us is None else max(0, next_us - self.now_us()) / 1e6)
+                    continue
+            mailbox, fired, _due_us = due
+            mailbox.tell(fired)
+
+    def stop(self, timeout_s: float) -> tuple[str, ...]:
+        deadline = time.monotonic() + timeout_s
+        self.abandon()
+        left = []
+        for thread in tuple(self._threads):
+            if thread is threading.current_thread():
+                continue
+            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():
+                left.append(thread.name)
+        return tuple(left)
+
+    def abandon(self) -> None:
+        """Let every thread end, without waiting for it. Idempotent."""
+        with self._starting:
+            first = not self._stopping
+            self._stopping = True
+        with self._timer_change:
+            self._timer_change.notify_all()
+        while self._parked:
+            try:
+                self._parked.pop().open()
+            except IndexError:
+                break
+        if first and self._guards:
+            interrupts.release()
+
+
+def abandon_with(owner: object, dispatcher: ThreadDispatcher) -> weakref.finalize[Any, Any]:
+    """End the threads of `dispatcher` once `owner` is collected without having been closed."""
+    return weakref.finalize(owner, _abandon, dispatcher)
+
+
+def _abandon(dispatcher: ThreadDispatcher) -> None:
+    dispatcher.abandon()
+    dispatcher.retire_all()

@@ -1,0 +1,81 @@
+"""The heap of timers: what falls due when, and in which order.
+
+Timers fall due in the order of their instants, and of their starting where those are equal. A cancelled timer stays in
+the heap as an empty entry; once the empty ones outnumber the live ones the heap is rebuilt, so that its size is bounded
+by twice the live timers and a cancel costs a constant on average. Not thread-safe: the dispatcher locks.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from .mailbox import Mailbox
+
+__all__ = ["TimerEntry", "TimerFired", "TimerHeap"]
+
+_SMALL = 64
+
+
+@attrs.frozen
+class TimerFired:
+    """Posted when a timer falls due. `generation` tells a superseded timer of that key from the current one."""
+
+    key: str
+    generation: int
+
+
+class TimerEntry(list["int | Mailbox | str | None"]):
+    """`[due_us, generation, mailbox, key]`: a list, so that the heap compares in C; the mailbox is None once cancelled."""
+
+    __slots__ = ()
+
+
+class TimerHeap:
+    """Live and cancelled timers by their due instant."""
+
+    def __init__(self) -> None:
+        self._heap: list[TimerEntry] = []
+        self._started = 0
+        self._cancelled = 0
+
+    def __len__(self) -> int:
+        """The live timers."""
+        return len(self._heap) - self._cancelled
+
+    def start(self, due_us: int, mailbox: Mailbox, key: str) -> TimerEntry:
+        self._started += 1
+        entry = TimerEntry((due_us, self._started, mailbox, key))
+        heapq.heappush(self._heap, entry)
+        return entry
+
+    def cancel(self, entry: TimerEntry) -> None:
+        """Take a timer out; one that has fired or was cancelled is left alone."""
+        if entry[2] is None:
+            return
+        entry[2] = None
+        self._cancelled += 1
+        if self._cancelled > _SMALL and self._cancelled * 2 > len(self._heap):
+            self._heap = [live for live in self._heap if live[2] is not None]
+            heapq.heapify(self._heap)
+            self._cancelled = 0
+
+    def next_due_us(self) -> int | None:
+        """The instant at which the next live timer falls due."""
+        while self._heap and self._heap[0][2] is None:
+            heapq.heappop(self._heap)
+            self._cancelled -= 1
+        return self._heap[0][0] if self._heap else None  # type: ignore[return-value]
+
+    def pop_due(self, now_us: int) -> tuple[Mailbox, TimerFired, int] | None:
+        """Take out the first timer due at or before `now_us`: its mailbox, its message, its due instant."""
+        due_us = self.next_due_us()
+        if due_us is None or due_us > now_us:
+            return None
+        entry = heapq.heappop(self._heap)
+        _due, generation, mailbox, key = entry
+        entry[2] = None
+        return mailbox, TimerFired(key, generation), due_us  # type: ignore[return-value, arg-type]

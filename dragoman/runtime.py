@@ -1,0 +1,367 @@
+"""The public face: one `Runtime` owns its actors and answers with futures."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping
+from types import MappingProxyType, TracebackType
+from typing import Any, TypeVar
+
+import attrs
+from loguru import logger
+
+from .actors.coordinator import AcceptanceCoordinator
+from .actors.dispatcher import Dispatcher, MessageCounts
+from .actors.futures import Future, WaitTimeout
+from .actors.mailbox import STOP, Envelope, Mailbox
+from .actors.sessions import ReportTo, SessionManager, SessionSnapshot
+from .actors.threads import ThreadDispatcher, abandon_with
+from .actors.running import here
+from .protocol.errors import BlockingInHandler, InvalidArgument, RuntimeClosed
+from .protocol.handoff import Handoff, examine, in_source_order
+from .protocol.history import ChatMessage, Turn, chat_messages
+from .protocol.messages import (
+    Acknowledge,
+    Activate,
+    ClaimTurn,
+    ClearSession,
+    Close,
+    Configure,
+    FailCommits,
+    Inspect,
+    ReadHistory,
+    ReadStatus,
+    Register,
+    Reject,
+    ShutDown,
+)
+from .protocol.participation import ProviderPolicy
+from .protocol.replies import (
+    AckReply,
+    ActivateReply,
+    ClearReply,
+    CloseReply,
+    ConfigureReply,
+    RegisterReply,
+    RequestStatus,
+)
+from .protocol.settings import Settings
+from .protocol.statuses import ClaimStatus, CloseCause, Purpose, RegisterStatus
+
+__all__ = ["Runtime", "ShutdownReport", "Snapshot"]
+
+T = TypeVar("T")
+
+_PROVIDER = "openai"
+_MODE = "select-element"
+_PURPOSE = Purpose.PRIMARY_TRANSLATION
+
+
+@attrs.frozen(kw_only=True)
+class ShutdownReport:
+    """What `Runtime.close` found and left."""
+
+    handles_closed: int
+    """Handles that were open and closed as `SHUT_DOWN`."""
+    messages_left: int
+    """Messages that were never handled; whoever asked got an error."""
+    threads_left: tuple[str, ...]
+    """Threads that did not end within the deadline: an actor of theirs is stuck."""
+    counts: MessageCounts
+    """The message counters at the end."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was left."""
+        return not self.messages_left and not self.threads_left
+
+
+@attrs.frozen(kw_only=True)
+class Snapshot:
+    """What a runtime holds at one moment; reading it uses nothing."""
+
+    sessions: tuple[SessionSnapshot, ...]
+    """The live sessions, least recently used first."""
+    open_handles: int
+    counts: MessageCounts
+    dead_letters: Mapping[str, int]
+    live_timers: int
+
+
+class Runtime:
+    """The conversation memory of one program (C1, C17).
+
+    Every method answers with a future: `.get(timeout)` in a thread, `await` under asyncio. A wait that ends early
+    changes nothing; the call goes on and may be repeated. The methods may be called from any thread, and several
+    runtimes may live in one process. Use it as a context manager, or call `close`.
+
+    `settings`: see `Settings`. `providers`: what is known of each provider by name; one that is not listed is of kind
+    `ai`. `dispatcher`: who runs the actors; by default real threads in real time.
+
+    A call after `close` raises `RuntimeClosed`; an argument of the wrong type raises `InvalidArgument`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        providers: Mapping[str, ProviderPolicy] | None = None,
+        dispatcher: Dispatcher | None = None,
+    ) -> None:
+        settings = Settings() if settings is None else settings
+        if not isinstance(settings, Settings):
+            raise InvalidArgument("settings", "must be a Settings")
+        policies = MappingProxyType(dict(providers or {}))
+        for name, policy in policies.items():
+            if not isinstance(name, str) or not isinstance(policy, ProviderPolicy):
+                raise InvalidArgument("providers", "must map names to ProviderPolicy")
+        self.settings = settings
+        self._dispatcher = dispatcher or ThreadDispatcher()
+        sessions = SessionManager.start(self._dispatcher, settings)
+        self._sessions: Mailbox = sessions.actor_inbox.mailbox  # type: ignore[attr-defined]
+        coordinator = AcceptanceCoordinator.start(self._dispatcher, settings, policies, self._sessions)
+        self._coordinator: Mailbox = coordinator.actor_inbox.mailbox  # type: ignore[attr-defined]
+        self._refs = (coordinator, sessions)
+        self._sessions.tell(ReportTo(self._coordinator))
+        self._closed = False
+        self._closing = threading.Lock()
+        self._report: ShutdownReport | None = None
+        if isinstance(self._dispatcher, ThreadDispatcher):
+            abandon_with(self, self._dispatcher)
+
+    def register(self, handoff: Handoff) -> Future[RegisterReply]:
+        """Register a request before it is executed (C2, C3.3): its parents, their order and their clean source.
+
+        Statuses, in the order of the checks: `INVALID_HANDOFF` (with the reason), `NOT_PARTICIPATING`,
+        `DUPLICATE_REQUEST`, `OVERLOADED`, `REGISTERED`. Only the last creates anything.
+        """
+        if not isinstance(handoff, Handoff):
+            raise InvalidArgument("handoff", "must be a Handoff")
+        reason = examine(handoff)
+        if reason is not None:
+            return self._answered(RegisterReply(RegisterStatus.INVALID_HANDOFF, reason))
+        return self._ask(Register(in_source_order(handoff)))
+
+    def activate(self, request_id: str) -> Future[ActivateReply]:
+        """Start the ACK window of a request whose results were dispatched (C4, C8); a second time changes nothing."""
+        return self._ask(Activate(_text("request_id", request_id)))
+
+    def acknowledge(self, request_id: str, parent_id: str, result: str) -> Future[AckReply]:
+        """Say that a parent was finally accepted with `result` (C3.3, C11).
+
+        The reply names the parents of this request that became turns by it. Statuses: `ACCEPTED`; `STALE` (no open
+        handle), `UNKNOWN_PARENT`, `INVALID_RESULT` (no clean text; may be corrected), `DUPLICATE`, `CONFLICT`, which
+        change nothing.
+        """
+        message = Acknowledge(
+            _text("request_id", request_id),
+            _text("parent_id", parent_id),
+            result if isinstance(result, str) else None,
+        )
+        return self._ask(message)
+
+    def reject(self, request_id: str, parent_id: str) -> Future[AckReply]:
+        """Say that a parent was not accepted (C3.3, C18): it makes no turn, and those behind it need not wait for it."""
+        return self._ask(Reject(_text("request_id", request_id), _text("parent_id", parent_id)))
+
+    def cancel(self, request_id: str) -> Future[CloseReply]:
+        """Close a request as cancelled (C9): what is pending is discarded, what has committed stays."""
+        return self._ask(Close(_text("request_id", request_id), CloseCause.CANCELLED))
+
+    def dispatch_failed(self, request_id: str) -> Future[CloseReply]:
+        """Close a request whose results could not be handed to the feature (C4)."""
+        return self._ask(Close(_text("request_id", request_id), CloseCause.DISPATCH_FAILED))
+
+    def request_status(self, request_id: str) -> Future[RequestStatus]:
+        """What became of a request, open or closed, as long as the ledger remembers it."""
+        return self._ask(ReadStatus(_text("request_id", request_id)))
+
+    def history(
+        self,
+        session_id: str,
+        *,
+        provider: str = _PROVIDER,
+        mode: str = _MODE,
+        purpose: str = _PURPOSE,
+        max_turns: int = 10,
+        max_chars: int | None = None,
+    ) -> Future[tuple[Turn, ...]]:
+        """The newest `max_turns` committed turns, oldest first, each side within `max_chars` characters (C2, C3).
+
+        Empty for a call that does not take part. A participating read is a use of the session.
+        """
+        return self._ask(_read(session_id, provider, mode, purpose, max_turns, max_chars))
+
+    def messages(
+        self,
+        session_id: str,
+        *,
+        system: str | None = None,
+        user: str | None = None,
+        provider: str = _PROVIDER,
+        mode: str = _MODE,
+        purpose: str = _PURPOSE,
+        max_turns: int = 10,
+        max_chars: int | None = None,
+    ) -> Future[tuple[ChatMessage, ...]]:
+        """A chat prompt: `system`, the projected history as user and assistant messages, and `user` (C2 "HistoryRead").
+
+        For a call that does not take part, the prompt does not depend on the history in any way.
+        """
+        for name, text in (("system", system), ("user", user)):
+            if text is not None:
+                _text(name, text)
+        prompt: Future[tuple[ChatMessage, ...]] = Future(self._dispatcher)
+
+        def give(turns: Future[tuple[Turn, ...]]) -> None:
+            try:
+                prompt.settle(chat_messages(turns.get(), system, user), None)
+            except Exception as error:
+                prompt.settle(None, error)
+
+        self._ask(_read(session_id, provider, mode, purpose, max_turns, max_chars)).add_done_callback(give)
+        return prompt
+
+    def claim_turn(
+        self, session_id: str, *, provider: str = _PROVIDER, mode: str = _MODE, purpose: str = _PURPOSE
+    ) -> Future[int | ClaimStatus]:
+        """The next operational sequence number of the session, from 1 (C16): bookkeeping, no identity, no order.
+
+        1 without effect for a call that does not take part; `ClaimStatus.OVERLOADED` without room for a new session.
+        """
+        return self._ask(ClaimTurn(*_identity(session_id, provider, mode, purpose)))
+
+    def clear_session(self, session_id: str) -> Future[ClearReply]:
+        """Close the open requests of a session, then forget it (C16): what was dropped does not come back."""
+        return self._ask(ClearSession(_text("session_id", session_id)))
+
+    def configure(self, *, history_enabled: bool) -> Future[ConfigureReply]:
+        """Set the user's history switch (C3) for requests, reads and claims that begin from now on."""
+        if not isinstance(history_enabled, bool):
+            raise InvalidArgument("history_enabled", "must be true or false")
+        return self._ask(Configure(history_enabled))
+
+    def fail_commits(self, session_id: str, times: int = 1) -> Future[None]:
+        """Fault injection, for tests: the next `times` turns to be committed into the session fail."""
+        if not isinstance(times, int) or isinstance(times, bool) or times < 0:
+            raise InvalidArgument("times", "must be an integer of at least 0")
+        return self._ask(FailCommits(_text("session_id", session_id), times))
+
+    def snapshot(self, timeout: float | None = None) -> Snapshot:
+        """Everything that the runtime holds now, waiting up to `timeout` seconds for its actors; for tests and tools."""
+        self._check_open()
+        handles: Future[int] = self._send(self._coordinator, Inspect())
+        sessions: Future[tuple[SessionSnapshot, ...]] = self._send(self._sessions, Inspect())
+        return Snapshot(
+            open_handles=handles.get(timeout),
+            sessions=sessions.get(timeout),
+            counts=self._dispatcher.counts(),
+            dead_letters=MappingProxyType(self._dispatcher.dead_letters()),
+            live_timers=self._dispatcher.live_timers(),
+        )
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """Who runs the actors."""
+        return self._dispatcher
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def close(self, timeout: float = 5.0) -> ShutdownReport:
+        """End the runtime within `timeout` seconds, whatever its actors do; what was left is in the report.
+
+        Calls from now on raise `RuntimeClosed`. What was sent before is handled, open handles close as `SHUT_DOWN`,
+        every future is answered, the threads end. Idempotent: a second call gives the same report.
+        """
+        if here.dispatcher is not None:
+            raise BlockingInHandler
+        with self._closing:
+            if self._report is None:
+                self._closed = True
+                self._report = self._shut_down(time.monotonic() + timeout)
+            return self._report
+
+    def _shut_down(self, deadline: float) -> ShutdownReport:
+        closed = 0
+        try:
+            closed = self._send(self._coordinator, ShutDown()).get(max(0.0, deadline - time.monotonic()))
+            for ref in self._refs:
+                self._send(ref.actor_inbox.mailbox, STOP).get(max(0.0, deadline - time.monotonic()))  # type: ignore[attr-defined]
+        except (WaitTimeout, RuntimeError) as error:
+            logger.error("the runtime did not come to rest: {error_type}", error_type=type(error).__name__)
+        threads = self._dispatcher.stop(max(0.0, deadline - time.monotonic()))
+        left = self._dispatcher.retire_all()
+        return ShutdownReport(
+            handles_closed=closed, messages_left=left, threads_left=threads, counts=self._dispatcher.counts()
+        )
+
+    async def aclose(self, timeout: float = 5.0) -> ShutdownReport:
+        """`close` for asyncio: the event loop goes on meanwhile."""
+        return await asyncio.get_running_loop().run_in_executor(None, self.close, timeout)
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Runtime:
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"<Runtime {'closed' if self._closed else 'open'}>"
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeClosed
+
+    def _ask(self, message: object) -> Future[Any]:
+        if self._closed:
+            raise RuntimeClosed
+        return self._send(self._coordinator, message)
+
+    def _send(self, mailbox: Mailbox, message: object) -> Future[Any]:
+        future: Future[Any] = Future(self._dispatcher)
+        self._dispatcher.post(mailbox, Envelope(message, future))
+        return future
+
+    def _answered(self, reply: T) -> Future[T]:
+        self._check_open()
+        future: Future[T] = Future(self._dispatcher)
+        future.set(reply)
+        return future
+
+
+def _text(field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidArgument(field, f"must be text, not {type(value).__name__}")
+    return value
+
+
+def _identity(session_id: str, provider: str, mode: str, purpose: str) -> tuple[str, str, str, str]:
+    return (
+        _text("session_id", session_id),
+        _text("provider", provider),
+        _text("mode", mode),
+        _text("purpose", purpose),
+    )
+
+
+def _read(
+    session_id: str, provider: str, mode: str, purpose: str, max_turns: int, max_chars: int | None
+) -> ReadHistory:
+    for field, value in (("max_turns", max_turns), ("max_chars", 0 if max_chars is None else max_chars)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise InvalidArgument(field, "must be an integer of at least 0")
+    return ReadHistory(*_identity(session_id, provider, mode, purpose), max_turns, max_chars)

@@ -1,0 +1,1 @@
+"""The vocabulary: immutable messages and values, state tables, pure rules. No thread, no clock, no I/O."""

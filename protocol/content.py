@@ -1,0 +1,49 @@
+"""What counts as a clean result (C3.2): the checks that an accepting ACK must pass."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .markers import contains_marker
+
+__all__ = ["is_blank", "is_clean_result", "is_envelope"]
+
+
+def is_blank(text: str) -> bool:
+    """Whether `text` is empty or Unicode white space only."""
+    return not text or text.isspace()
+
+
+def _is_item(item: Any) -> bool:
+    return isinstance(item, dict) and "id" in item and "text" in item
+
+
+def is_envelope(text: str) -> bool:
+    """Whether `text` as a whole is the runtime's own wire envelope.
+
+    That is a mapping with the key `translations`, or a bare list, of one or more items with `id` and `text`.
+    Any other JSON is ordinary text.
+    """
+    body = text.strip()
+    if not (body.startswith("{") and body.endswith("}")) and not (body.startswith("[") and body.endswith("]")):
+        return False
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    items = value.get("translations") if isinstance(value, dict) else value
+    return isinstance(items, list) and bool(items) and all(_is_item(item) for item in items)
+
+
+def is_clean_result(result: object, source: str) -> bool:
+    """Whether an accepting ACK may carry `result` for `source`.
+
+    Not clean: no text; blank though the source is not; a marker of the runtime; the runtime's envelope. A result
+    equal to its source is clean.
+    """
+    if not isinstance(result, str):
+        return False
+    if is_blank(result) and not is_blank(source):
+        return False
+    return not contains_marker(result) and not is_envelope(result)

@@ -1,0 +1,90 @@
+"""Every error that Dragoman raises.
+
+All share `DragomanError`, and each also is the standard type that a caller would catch without knowing Dragoman.
+Their fields are structured; no message holds source, translation, prompt or payload text (C14).
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ActorFailed",
+    "ActorStopped",
+    "BlockingInHandler",
+    "DragomanError",
+    "IllegalTransition",
+    "InvalidArgument",
+    "InvalidSetting",
+    "NotSupported",
+    "RuntimeClosed",
+    "SimulationStalled",
+]
+
+
+class DragomanError(Exception):
+    """Base of every error of this package."""
+
+
+class InvalidArgument(DragomanError, ValueError):
+    """An argument of a public call has the wrong type or range; `field` names it."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class InvalidSetting(InvalidArgument):
+    """A field of `Settings` or of a provider policy has a bad value; `field` names it."""
+
+
+class IllegalTransition(DragomanError, RuntimeError):
+    """An event that a state table has no entry for. The state is unchanged."""
+
+    def __init__(self, state: object, event: object) -> None:
+        super().__init__(f"{event} is no event of the state {state}")
+        self.state = state
+        self.event = event
+
+
+class RuntimeClosed(DragomanError, RuntimeError):
+    """The runtime has been closed; it answers nothing more."""
+
+    def __init__(self) -> None:
+        super().__init__("this runtime is closed: make a new Runtime, or call before close()")
+
+
+class ActorStopped(DragomanError, RuntimeError):
+    """The actor stopped before it handled the message; nothing was changed by it."""
+
+    def __init__(self, actor: str) -> None:
+        super().__init__(f"{actor} stopped before it handled the message")
+        self.actor = actor
+
+
+class ActorFailed(DragomanError, RuntimeError):
+    """A handler raised. The fault is named by type and place, never by its text, which could hold content."""
+
+    def __init__(self, actor: str, error_type: str, module: str, line: int) -> None:
+        super().__init__(f"{actor} failed with {error_type} in {module}, line {line}")
+        self.actor = actor
+        self.error_type = error_type
+        self.module = module
+        self.line = line
+
+
+class BlockingInHandler(DragomanError, RuntimeError):
+    """A handler or callback of an actor called `.get()` on an answer that is not there yet; that could never end."""
+
+    def __init__(self) -> None:
+        super().__init__("an actor must not wait: send the message and go on when the answer comes")
+
+
+class SimulationStalled(DragomanError, RuntimeError):
+    """Under virtual time an answer was waited for that nothing is on its way to give."""
+
+    def __init__(self) -> None:
+        super().__init__("every mailbox is empty and the answer is still missing: advance the clock, or give what it waits for")
+
+
+class NotSupported(DragomanError, NotImplementedError):
+    """Asked for something that this version does not do yet."""

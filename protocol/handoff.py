@@ -1,0 +1,104 @@
+"""The handoff: the immutable identity and clean source of a request's logical parents (C2, C3.3).
+
+`Handoff` and `Parent` accept anything, so that a caller's mistake is answered by `register` with a reason and not
+by an exception half-way; `examine` is the one judge of what is valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from .markers import contains_marker
+from .redaction import redacted
+from .statuses import Purpose
+
+__all__ = ["Handoff", "Parent", "examine", "in_source_order"]
+
+
+@attrs.frozen
+class Parent:
+    """A logical parent (C2): the semantic unit of translation, and one turn once it is accepted.
+
+    `id` is its identity within the request, `order` its place in the source (an integer from 0, gaps allowed),
+    `source` its clean text.
+    """
+
+    id: str
+    order: int
+    source: str = attrs.field(repr=redacted)
+
+
+def _as_tuple(parents: Any) -> Any:
+    return tuple(parents) if isinstance(parents, Iterable) and not isinstance(parents, str | bytes) else parents
+
+
+@attrs.frozen
+class Handoff:
+    """What the translating side tells the accepting side before it executes (C3.3).
+
+    A request with its session, provider, mode, purpose and parents. Anything can be put in; `Runtime.register`
+    refuses what is not valid with `INVALID_HANDOFF` and the reason.
+    """
+
+    request_id: str
+    session_id: str
+    provider: str
+    mode: str
+    parents: tuple[Parent, ...] = attrs.field(converter=_as_tuple)
+    purpose: str = Purpose.PRIMARY_TRANSLATION
+
+
+def _missing_text(name: str, value: object) -> str | None:
+    if not isinstance(value, str):
+        return f"{name} must be text"
+    return None if value else f"{name} must not be empty"
+
+
+def _examine_parent(parent: object, place: int, ids: set[str], orders: set[int]) -> str | None:
+    where = f"parents[{place}]"
+    if not isinstance(parent, Parent):
+        return f"{where} must be a Parent with id, order and source"
+    reason = _missing_text(f"{where}.id", parent.id) or _missing_text(f"{where}.source", parent.source)
+    if reason:
+        return reason
+    if parent.id in ids:
+        return f"{where}.id is taken by an earlier parent"
+    if not isinstance(parent.order, int) or isinstance(parent.order, bool) or parent.order < 0:
+        return f"{where}.order must be an integer of at least 0"
+    if parent.order in orders:
+        return f"{where}.order is taken by an earlier parent"
+    if contains_marker(parent.source):
+        return f"{where}.source contains a marker of the runtime's own grammar"
+    ids.add(parent.id)
+    orders.add(parent.order)
+    return None
+
+
+def examine(handoff: Handoff) -> str | None:
+    """Why `handoff` is not valid (the first reason, naming the field), or None if it is (C2)."""
+    for name in ("request_id", "session_id", "provider", "mode", "purpose"):
+        reason = _missing_text(name, getattr(handoff, name))
+        if reason:
+            return reason
+    if not isinstance(handoff.parents, tuple):
+        return "parents must be a sequence of Parent"
+    if not handoff.parents:
+        return "parents must hold at least one parent"
+    ids: set[str] = set()
+    orders: set[int] = set()
+    for place, parent in enumerate(handoff.parents):
+        reason = _examine_parent(parent, place, ids, orders)
+        if reason:
+            return reason
+    return None
+
+
+def in_source_order(handoff: Handoff) -> Handoff:
+    """The valid `handoff` with its parents in source order (C15)."""
+    parents = handoff.parents
+    if all(parents[i].order < parents[i + 1].order for i in range(len(parents) - 1)):
+        return handoff
+    return attrs.evolve(handoff, parents=tuple(sorted(parents, key=lambda parent: parent.order)))

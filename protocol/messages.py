@@ -1,0 +1,250 @@
+"""The messages that the actors exchange: frozen, slotted, and immutable all the way down.
+
+The first part enters at the public face and passes through the coordinator; the second stays between the actors.
+What holds text shows only its length.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from .handoff import Handoff
+from .history import Turn
+from .redaction import redacted
+from .statuses import CloseCause, ParentState
+
+__all__ = [
+    "Acknowledge",
+    "Activate",
+    "AskSession",
+    "CheckIdle",
+    "ClaimTurn",
+    "ClearSession",
+    "Close",
+    "CommitTurns",
+    "Configure",
+    "DropIfIdle",
+    "FailCommits",
+    "HandleClosed",
+    "Inspect",
+    "MayCommit",
+    "PassOver",
+    "PassedOver",
+    "ReadHistory",
+    "ReadStatus",
+    "Register",
+    "Reject",
+    "SessionChecked",
+    "SessionIdle",
+    "SessionOpened",
+    "ShutDown",
+    "TurnTaken",
+    "TurnsCommitted",
+    "OpenSession",
+    "Unpin",
+    "WaitedTooLong",
+]
+
+
+@attrs.frozen
+class Register:
+    """A valid handoff, in source order, on its way to a handle."""
+
+    handoff: Handoff
+
+
+@attrs.frozen
+class Activate:
+    request_id: str
+
+
+@attrs.frozen
+class Acknowledge:
+    """An accepting ACK; `result` is None where the caller's result was no text."""
+
+    request_id: str
+    parent_id: str
+    result: str | None = attrs.field(repr=redacted)
+
+
+@attrs.frozen
+class Reject:
+    request_id: str
+    parent_id: str
+
+
+@attrs.frozen
+class Close:
+    request_id: str
+    cause: CloseCause
+
+
+@attrs.frozen
+class ReadStatus:
+    request_id: str
+
+
+@attrs.frozen
+class AskSession:
+    """The identity of a call that reads or claims: what its participation is decided from (C3)."""
+
+    session_id: str
+    provider: str
+    mode: str
+    purpose: str
+
+
+@attrs.frozen
+class ReadHistory(AskSession):
+    """`max_chars` cuts each side; None is no limit."""
+
+    max_turns: int
+    max_chars: int | None
+
+
+@attrs.frozen
+class ClaimTurn(AskSession):
+    """Claim the next operational sequence number of the session (C16)."""
+
+
+@attrs.frozen
+class ClearSession:
+    session_id: str
+
+
+@attrs.frozen
+class Configure:
+    history_enabled: bool
+
+
+@attrs.frozen
+class FailCommits:
+    """Fault injection: the next `times` turns to be committed into the session raise."""
+
+    session_id: str
+    times: int
+
+
+@attrs.frozen
+class Inspect:
+    """Ask an actor for a snapshot of what it owns; no use of anything."""
+
+
+@attrs.frozen
+class ShutDown:
+    """Close every handle, then answer with the number of handles that were open."""
+
+
+@attrs.frozen
+class OpenSession:
+    """Coordinator → session manager: make or use the session, and pin it for a request's handle."""
+
+    session_id: str
+    request_id: str
+
+
+@attrs.frozen
+class SessionOpened:
+    """Session manager → coordinator: whether there was room."""
+
+    session_id: str
+    request_id: str
+    opened: bool
+
+
+@attrs.frozen
+class CommitTurns:
+    """Handle → session manager: one contiguous run of accepted parents; `unpins` if it is the handle's last."""
+
+    session_id: str
+    turns: tuple[Turn, ...]
+    unpins: bool
+
+
+@attrs.frozen
+class TurnsCommitted:
+    """Session manager → handle: the positions in the run that could not be written."""
+
+    failed: frozenset[int]
+
+
+@attrs.frozen
+class Unpin:
+    """Coordinator → session manager: a handle of the session closed without a last commit."""
+
+    session_id: str
+
+
+@attrs.frozen
+class SessionIdle:
+    """Session manager → coordinator: the session has outlived its TTL while it has open handles."""
+
+    session_id: str
+
+
+@attrs.frozen
+class CheckIdle:
+    """Coordinator → session manager: is that still so?"""
+
+    session_id: str
+
+
+@attrs.frozen
+class SessionChecked:
+    """Session manager → coordinator: the answer."""
+
+    session_id: str
+    idle: bool
+
+
+@attrs.frozen
+class DropIfIdle:
+    """Coordinator → session manager: its handles are closed; forget it, unless it has been used meanwhile."""
+
+    session_id: str
+
+
+@attrs.frozen
+class MayCommit:
+    """Coordinator → handle: every earlier request of the session is closed."""
+
+
+@attrs.frozen
+class TurnTaken:
+    """Handle → coordinator: what `MayCommit` released has been committed."""
+
+    request_id: str
+    session_id: str
+
+
+@attrs.frozen
+class WaitedTooLong:
+    """Handle → coordinator: an accepted parent has waited for a whole window."""
+
+    request_id: str
+    session_id: str
+
+
+@attrs.frozen
+class PassOver:
+    """Coordinator → handle: close if you were never activated and still lack an ACK."""
+
+
+@attrs.frozen
+class PassedOver:
+    """Handle → coordinator: the answer to `PassOver`, whether it closed or not."""
+
+    request_id: str
+    session_id: str
+
+
+@attrs.frozen
+class HandleClosed:
+    """Handle → coordinator: its last word, for the ledger. `unpinned` if its last commit gave the pin back."""
+
+    request_id: str
+    session_id: str
+    cause: CloseCause
+    parent_ids: tuple[str, ...]
+    states: tuple[ParentState, ...]
+    unpinned: bool

@@ -1,0 +1,164 @@
+"""The life of a logical parent as a table, and the parents of one request (C11, C15, C18).
+
+`PARENT_TABLE` is the whole of it: an event that is not in the row of a state leaves the state as it is and is
+answered with the status in `REFUSALS`, or is an error of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from types import MappingProxyType
+
+from .content import is_clean_result
+from .errors import IllegalTransition
+from .handoff import Parent
+from .statuses import AckStatus, ParentState
+
+__all__ = ["PARENT_TABLE", "REFUSALS", "SETTLED", "ParentEvent", "RequestParents", "next_state"]
+
+
+class ParentEvent(StrEnum):
+    """What can happen to a logical parent."""
+
+    ACCEPT = "ACCEPT"
+    REJECT = "REJECT"
+    COMMIT = "COMMIT"
+    FAIL_COMMIT = "FAIL_COMMIT"
+    CLOSE = "CLOSE"
+
+
+_S, _E = ParentState, ParentEvent
+
+PARENT_TABLE = MappingProxyType(
+    {
+        _S.PENDING: MappingProxyType({_E.ACCEPT: _S.ACCEPTED, _E.REJECT: _S.REJECTED, _E.CLOSE: _S.DISCARDED}),
+        _S.ACCEPTED: MappingProxyType({_E.COMMIT: _S.COMMITTED, _E.FAIL_COMMIT: _S.COMMIT_FAILED, _E.CLOSE: _S.ACCEPTED}),
+        _S.REJECTED: MappingProxyType({_E.CLOSE: _S.REJECTED}),
+        _S.DISCARDED: MappingProxyType({_E.CLOSE: _S.DISCARDED}),
+        _S.COMMITTED: MappingProxyType({_E.CLOSE: _S.COMMITTED}),
+        _S.COMMIT_FAILED: MappingProxyType({_E.CLOSE: _S.COMMIT_FAILED}),
+    }
+)
+
+REFUSALS = MappingProxyType(
+    {
+        (_S.ACCEPTED, _E.ACCEPT): AckStatus.DUPLICATE,
+        (_S.COMMITTED, _E.ACCEPT): AckStatus.DUPLICATE,
+        (_S.REJECTED, _E.REJECT): AckStatus.DUPLICATE,
+    }
+)
+"""ACKs that repeat what is known; every other ACK that is not in the table is a `CONFLICT`."""
+
+SETTLED = frozenset({_S.REJECTED, _S.DISCARDED, _S.COMMITTED, _S.COMMIT_FAILED})
+"""States that the parents behind need not wait for."""
+
+
+def next_state(state: ParentState, event: ParentEvent) -> ParentState:
+    """The state after `event`; raises `IllegalTransition` where the table has none."""
+    following = PARENT_TABLE[state].get(event)
+    if following is None:
+        raise IllegalTransition(state, event)
+    return following
+
+
+class RequestParents:
+    """The parents of one request, in source order: what an ACK does to each, and which may commit now.
+
+    Nothing here knows of time, threads or sessions. Over the life of a request the work is linear in the number of
+    parents, whatever the order of the ACKs: `due` looks at each parent once from a cursor that only moves forward.
+    """
+
+    __slots__ = ("_cursor", "_index", "_parents", "_results", "_states", "unacknowledged")
+
+    def __init__(self, parents: Sequence[Parent]) -> None:
+        self._parents: Sequence[Parent] = parents
+        self._index = {parent.id: place for place, parent in enumerate(parents)}
+        self._states = [ParentState.PENDING] * len(parents)
+        self._results: dict[int, str] = {}
+        self._cursor = 0
+        self.unacknowledged = len(parents)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(self._index)
+
+    @property
+    def states(self) -> tuple[ParentState, ...]:
+        return tuple(self._states)
+
+    @property
+    def holds_accepted(self) -> bool:
+        """Whether a parent is accepted and not yet committed."""
+        return bool(self._results)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing of this request can change any more."""
+        return not self.unacknowledged and not self._results
+
+    def accept(self, parent_id: str, result: object) -> AckStatus:
+        """Apply an accepting ACK, checked in the order of the ruling: identity, text, state (C3.2, C11)."""
+        place = self._index.get(parent_id)
+        if place is None:
+            return AckStatus.UNKNOWN_PARENT
+        if not is_clean_result(result, self._parents[place].source):
+            return AckStatus.INVALID_RESULT
+        if self._acknowledge(place, ParentEvent.ACCEPT):
+            self._results[place] = str(result)
+            return AckStatus.ACCEPTED
+        return self._refusal(place, ParentEvent.ACCEPT)
+
+    def reject(self, parent_id: str) -> AckStatus:
+        """Apply a rejecting ACK: identity first, then the state."""
+        place = self._index.get(parent_id)
+        if place is None:
+            return AckStatus.UNKNOWN_PARENT
+        if self._acknowledge(place, ParentEvent.REJECT):
+            return AckStatus.REJECTED
+        return self._refusal(place, ParentEvent.REJECT)
+
+    def due(self) -> tuple[int, ...]:
+        """The places of the accepted parents that may commit now: those with only settled or due ones before them."""
+        states, place, count = self._states, self._cursor, len(self._states)
+        run: list[int] = []
+        while place < count and states[place] is not ParentState.PENDING:
+            if states[place] is ParentState.ACCEPTED:
+                run.append(place)
+            place += 1
+        self._cursor = place
+        return tuple(run)
+
+    def texts(self, place: int) -> tuple[str, str, str]:
+        """Id, source and accepted result of the parent at `place`."""
+        parent = self._parents[place]
+        return parent.id, parent.source, self._results[place]
+
+    def settle(self, run: Sequence[int], failed: frozenset[int]) -> tuple[str, ...]:
+        """Mark `run` as committed, except those of its positions in `failed`; returns the committed ids, in order."""
+        committed: list[str] = []
+        for position, place in enumerate(run):
+            event = ParentEvent.FAIL_COMMIT if position in failed else ParentEvent.COMMIT
+            self._states[place] = next_state(self._states[place], event)
+            del self._results[place]
+            if event is ParentEvent.COMMIT:
+                committed.append(self._parents[place].id)
+        return tuple(committed)
+
+    def close(self) -> None:
+        """What was pending is discarded, what was accepted stays so and can no longer commit; texts are released."""
+        self._states = [next_state(state, ParentEvent.CLOSE) for state in self._states]
+        self._results.clear()
+        self._parents = ()
+        self.unacknowledged = 0
+
+    def _acknowledge(self, place: int, event: ParentEvent) -> bool:
+        following = PARENT_TABLE[self._states[place]].get(event)
+        if following is None:
+            return False
+        self._states[place] = following
+        self.unacknowledged -= 1
+        return True
+
+    def _refusal(self, place: int, event: ParentEvent) -> AckStatus:
+        return REFUSALS.get((self._states[place], event), AckStatus.CONFLICT)

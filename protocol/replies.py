@@ -1,0 +1,119 @@
+"""What the runtime answers: frozen values, compared by value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from .statuses import (
+    AckStatus,
+    ActivateStatus,
+    ClearStatus,
+    CloseCause,
+    CloseStatus,
+    ConfigureStatus,
+    ParentState,
+    RegisterStatus,
+)
+
+__all__ = [
+    "NO_REQUEST",
+    "AckReply",
+    "ActivateReply",
+    "ClearReply",
+    "CloseReply",
+    "ConfigureReply",
+    "ParentStates",
+    "RegisterReply",
+    "RequestStatus",
+]
+
+
+@attrs.frozen
+class RegisterReply:
+    """The answer to a registration; `reason` says what is wrong with an invalid handoff."""
+
+    status: RegisterStatus
+    reason: str | None = None
+
+
+@attrs.frozen
+class ActivateReply:
+    """The answer to an activation (C8)."""
+
+    status: ActivateStatus
+
+
+@attrs.frozen
+class AckReply:
+    """The answer to an ACK or a rejection.
+
+    `committed` holds the ids of the parents of this request that became turns by it, in source order.
+    """
+
+    status: AckStatus
+    committed: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class CloseReply:
+    """The answer to `cancel` and `dispatch_failed`."""
+
+    status: CloseStatus
+
+
+@attrs.frozen
+class ClearReply:
+    """The answer to `clear_session`."""
+
+    status: ClearStatus
+
+
+@attrs.frozen
+class ConfigureReply:
+    """The answer to `configure`."""
+
+    status: ConfigureStatus
+
+
+class ParentStates(Mapping[str, ParentState]):
+    """The state of each parent of a request by its id, in source order; read-only."""
+
+    __slots__ = ("_states",)
+
+    def __init__(self, ids: Sequence[str] = (), states: Sequence[ParentState] = ()) -> None:
+        self._states = dict(zip(ids, states, strict=True))
+
+    def __getitem__(self, parent_id: str) -> ParentState:
+        return self._states[parent_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._states)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._states.items()))
+
+    def __repr__(self) -> str:
+        states = ", ".join(f"{parent_id!r}: {state.value}" for parent_id, state in self._states.items())
+        return f"ParentStates({states})"
+
+
+@attrs.frozen
+class RequestStatus:
+    """What became of a request.
+
+    `open`: whether its handle is. `cause`: why it closed; None while it is open, and for a request that was never
+    seen or has been forgotten. `parents`: the state of each parent.
+    """
+
+    open: bool
+    cause: CloseCause | None
+    parents: ParentStates = ParentStates()
+
+
+NO_REQUEST = RequestStatus(open=False, cause=None)
+"""The status of a request that was never seen, or that the ledger has forgotten."""

@@ -1,0 +1,98 @@
+"""The words that replies and states are spelled with, as in the scenario language."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = [
+    "AckStatus",
+    "ActivateStatus",
+    "ClaimStatus",
+    "ClearStatus",
+    "CloseCause",
+    "CloseStatus",
+    "ConfigureStatus",
+    "ParentState",
+    "Purpose",
+    "RegisterStatus",
+]
+
+
+class Purpose(StrEnum):
+    """Why a provider is called (C3). Only a primary translation takes part in history."""
+
+    PRIMARY_TRANSLATION = "PRIMARY_TRANSLATION"
+    STRUCTURED_RECOVERY = "STRUCTURED_RECOVERY"
+
+
+class RegisterStatus(StrEnum):
+    REGISTERED = "REGISTERED"
+    DUPLICATE_REQUEST = "DUPLICATE_REQUEST"
+    NOT_PARTICIPATING = "NOT_PARTICIPATING"
+    INVALID_HANDOFF = "INVALID_HANDOFF"
+    OVERLOADED = "OVERLOADED"
+
+
+class ActivateStatus(StrEnum):
+    ACTIVATED = "ACTIVATED"
+    ALREADY_ACTIVE = "ALREADY_ACTIVE"
+    UNKNOWN_REQUEST = "UNKNOWN_REQUEST"
+
+
+class AckStatus(StrEnum):
+    """What an ACK did (C4, C8, C11): only `ACCEPTED` and `REJECTED` changed anything."""
+
+    ACCEPTED = "ACCEPTED"
+    REJECTED = "REJECTED"
+    DUPLICATE = "DUPLICATE"
+    CONFLICT = "CONFLICT"
+    UNKNOWN_PARENT = "UNKNOWN_PARENT"
+    INVALID_RESULT = "INVALID_RESULT"
+    STALE = "STALE"
+
+
+class CloseStatus(StrEnum):
+    DISPOSED = "DISPOSED"
+    UNKNOWN_REQUEST = "UNKNOWN_REQUEST"
+
+
+class ClearStatus(StrEnum):
+    CLEARED = "CLEARED"
+    UNKNOWN_SESSION = "UNKNOWN_SESSION"
+
+
+class ClaimStatus(StrEnum):
+    """The one answer of `claim_turn` that is no number: no room for a new session."""
+
+    OVERLOADED = "OVERLOADED"
+
+
+class ConfigureStatus(StrEnum):
+    CONFIGURED = "CONFIGURED"
+
+
+class ParentState(StrEnum):
+    """The life of a logical parent; its transitions are the table in `parents`."""
+
+    PENDING = "PENDING"
+    ACCEPTED = "ACCEPTED"
+    REJECTED = "REJECTED"
+    DISCARDED = "DISCARDED"
+    COMMITTED = "COMMITTED"
+    COMMIT_FAILED = "COMMIT_FAILED"
+
+
+class CloseCause(StrEnum):
+    """Why a handle closed."""
+
+    COMPLETED = "COMPLETED"
+    EXPIRED = "EXPIRED"
+    CANCELLED = "CANCELLED"
+    TIMED_OUT = "TIMED_OUT"
+    DISPATCH_FAILED = "DISPATCH_FAILED"
+    EXECUTION_FAILED = "EXECUTION_FAILED"
+    CLEARED = "CLEARED"
+    SESSION_EXPIRED = "SESSION_EXPIRED"
+    PASSED_OVER = "PASSED_OVER"
+    FAILED = "FAILED"
+    SHUT_DOWN = "SHUT_DOWN"

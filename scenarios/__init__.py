@@ -1,0 +1,1 @@
+"""The timeline language and its replayer."""
