@@ -1,1 +1,23 @@
-"""The timeline language and its replayer."""
+"""The timeline language and its replayer: scenarios of fragments, ACKs and timers against the real actors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .replayer import Failure, Result, replay_file, replay_scenario
+from .scenario import Scenario, read_scenario
+from .source import InvalidScenario
+
+__all__ = [
+    "SHIPPED",
+    "Failure",
+    "InvalidScenario",
+    "Result",
+    "Scenario",
+    "read_scenario",
+    "replay_file",
+    "replay_scenario",
+]
+
+SHIPPED = Path(__file__).parent / "timelines"
+"""The scenarios that come with the package."""

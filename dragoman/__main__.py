@@ -1,0 +1,23 @@
+"""The `dragoman` command: says what to install where its extra is missing, and runs the command line where it is not."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+__all__ = ["main"]
+
+_EXTRA = ("cattrs", "cyclopts", "rich", "yaml")
+
+
+def main() -> None:
+    """Run the command line with the arguments of the process."""
+    if any(importlib.util.find_spec(name) is None for name in _EXTRA):
+        sys.exit("dragoman: the command line needs its extra: pip install 'dragoman[cli]'")
+    from .cli import run
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

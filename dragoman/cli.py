@@ -1,0 +1,132 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, CycloptsError, Parameter
+from loguru import logger
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from .scenarios import Result
+    from .scenarios.logs import LogWatch
+
+__all__ = ["app", "run"]
+
+PASSED, FAILED, USAGE = 0, 1, 2
+
+app = App(
+    name="dragoman",
+    help="Conversation memory for AI translation that holds only what was finally accepted, in source order, exactly once.",
+    version_flags=["--version"],
+)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; its exit status."""
+    try:
+        status = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        _to(sys.stderr).print(f"dragoman: {error}")
+        return USAGE
+    except BrokenPipeError:
+        return FAILED
+    return status if isinstance(status, int) else PASSED
+
+
+@app.command
+def replay(
+    paths: Annotated[list[Path] | None, Parameter(name="path", show_default=False)] = None,
+    /,
+    *,
+    seed: int = 0,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    timeline: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Replay scenarios against the real actors in virtual time.
+
+    Exit status: 0 if every scenario passed, 1 if some scenario failed, 2 if a file could not be read or is not valid.
+
+    Parameters
+    ----------
+    paths
+        Scenario files, or folders of them (all *.yaml below). Without any, the scenarios that ship with the package.
+    seed
+        Seed of everything random in the run.
+    json
+        Print one JSON array with a result for each scenario, and nothing else.
+    timeline
+        Print every message, timer and state change in the order of virtual time.
+    """
+    from .scenarios import SHIPPED
+    from .scenarios.logs import LogWatch
+    from .scenarios.report import as_json
+
+    logger.remove()
+    results: list[Result] = []
+    missing = False
+    with LogWatch() as watch:
+        for path in paths or [SHIPPED]:
+            files = list(_files(path))
+            if not files:
+                missing = True
+                _to(sys.stderr).print(f"{path}: no scenario (*.yaml) below this folder")
+            for file in files:
+                results.append(_replayed(file, seed, watch, json=json, timeline=timeline))
+    if json:
+        sys.stdout.write(as_json(results) + "\n")
+    else:
+        _summarise(results)
+    if missing or any(result.invalid for result in results):
+        return USAGE
+    return PASSED if all(result.passed for result in results) else FAILED
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(file for file in path.rglob("*.yaml") if file.is_file())
+    else:
+        yield path
+
+
+def _replayed(file: Path, seed: int, watch: LogWatch, *, json: bool, timeline: bool) -> Result:
+    from .scenarios import replay_file
+    from .scenarios.report import as_lines
+
+    result = replay_file(file, seed=seed, watch=watch, with_timeline=timeline)
+    if result.timeline:
+        lines = _to(sys.stderr if json else sys.stdout)
+        lines.print(f"{result.scenario} ({result.file})")
+        for line in result.timeline:
+            lines.print(line)
+    if json:
+        return result
+    out = _to(sys.stdout)
+    if result.invalid is not None:
+        _to(sys.stderr).print(result.invalid)
+    elif result.passed:
+        out.print("passed", style="green", end="  ")
+        out.print(f"{result.scenario}")
+    else:
+        out.print("failed", style="bold red", end="  ")
+        out.print(f"{result.scenario}")
+        for line in as_lines(result):
+            out.print(line)
+    return result
+
+
+def _summarise(results: Sequence[Result]) -> None:
+    passed = sum(result.passed for result in results)
+    invalid = sum(result.invalid is not None for result in results)
+    failed = len(results) - passed - invalid
+    style = "bold green" if passed == len(results) else "bold red"
+    _to(sys.stdout).print(f"{passed} passed, {failed} failed, {invalid} invalid", style=style)
+
+
+def _to(stream: object) -> Console:
+    """A console that styles on a terminal and writes plain, unwrapped text elsewhere."""
+    return Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)  # type: ignore[arg-type]

@@ -1,0 +1,194 @@
+"""Replays a scenario against the real actors in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ..actors.futures import Future
+from ..actors.simulation import SimulatedDispatcher
+from ..protocol.errors import DragomanError
+from ..runtime import Runtime, Snapshot
+from .expectations import Mismatch, compare_reply, compare_then
+from .invariants import InvariantChecker
+from .logs import LogWatch
+from .reading import Located
+from .scenario import Moment, Scenario, Step, read_scenario
+from .source import InvalidScenario
+from .verbs import Ack, Register
+
+__all__ = ["Failure", "Result", "replay_file", "replay_scenario"]
+
+
+@attrs.frozen
+class Failure:
+    """A step (its index in the timeline, from 0) or an entry of `then` (step None) that did not hold."""
+
+    line: int
+    step: int | None
+    expected: Any
+    actual: Any
+    message: str
+
+
+@attrs.frozen
+class Result:
+    """What became of one file. `invalid` is `FILE:LINE:COLUMN: what is wrong`, and then nothing was run."""
+
+    file: str
+    scenario: str | None
+    invalid: str | None
+    failures: tuple[Failure, ...]
+    timeline: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.invalid is None and not self.failures
+
+
+def replay_file(path: Path, *, seed: int = 0, watch: LogWatch | None = None, with_timeline: bool = False) -> Result:
+    """Replay the scenario in `path`; a bad file is a result too."""
+    try:
+        scenario = read_scenario(path)
+    except InvalidScenario as error:
+        return Result(str(path), None, f"{path}:{error}", ())
+    failures, timeline = replay_scenario(scenario, seed=seed, watch=watch, with_timeline=with_timeline)
+    return Result(str(path), scenario.name, None, failures, timeline)
+
+
+def replay_scenario(
+    scenario: Scenario, *, seed: int = 0, watch: LogWatch | None = None, with_timeline: bool = False
+) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
+    """Replay a scenario: its failures, in order, and the lines of its timeline if they are asked for."""
+    return _Replay(scenario, seed, watch, with_timeline).run()
+
+
+class _Replay:
+    def __init__(self, scenario: Scenario, seed: int, watch: LogWatch | None, with_timeline: bool) -> None:
+        self._scenario = scenario
+        self._dispatcher = SimulatedDispatcher(seed)
+        self._runtime = Runtime(scenario.settings, providers=scenario.providers, dispatcher=self._dispatcher)
+        self._checker = InvariantChecker(scenario.settings)
+        self._watch = watch
+        self._texts: set[str] = set()
+        self._ids: set[str] = set()
+        self._failures: list[Failure] = []
+        self._timeline: list[str] = []
+        if with_timeline:
+            self._dispatcher.observer = self._observe
+
+    def run(self) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
+        with self._runtime:
+            for index, moment in enumerate(self._scenario.timeline):
+                self._moment(index, moment)
+            self._then()
+        return tuple(self._failures), tuple(self._timeline)
+
+    def _moment(self, index: int, moment: Moment) -> None:
+        self._dispatcher.advance_to(moment.at_us)
+        posted = [(step, self._post(step)) for step in moment.steps]
+        self._dispatcher.run()
+        for step, future in posted:
+            self._answered(index, step, future)
+        self._check_invariants(index, moment)
+
+    def _post(self, step: Step) -> Future[Any] | None:
+        verb = step.verb
+        if self._watch is not None and isinstance(verb, Register | Ack):
+            self._remember(verb)
+        if self._dispatcher.observer is not None:
+            self._dispatcher.observer("step", "", f"{verb.what}, line {step.line}")
+        return verb.post(self._runtime)
+
+    def _remember(self, verb: Register | Ack) -> None:
+        self._ids.add(verb.request)
+        if isinstance(verb, Ack):
+            self._ids.add(verb.parent)
+            texts: tuple[object, ...] = (verb.result.value, *verb.result.segments)
+        else:
+            self._ids.add(verb.session)
+            parents: Any = verb.parents.parents
+            known = [parent for parent in parents if hasattr(parent, "source")] if isinstance(parents, tuple) else []
+            self._ids.update(str(parent.id) for parent in known)
+            texts = tuple(parent.source for parent in known)
+        self._texts.update(text for text in texts if isinstance(text, str))
+
+    def _answered(self, index: int, step: Step, future: Future[Any] | None) -> None:
+        reply = None
+        if future is not None:
+            if not future.done:
+                self._fail(step.line, index, step.expected, None, f"{step.verb.what} was not answered")
+                return
+            try:
+                reply = step.verb.read(future.get())
+            except DragomanError as error:
+                self._fail(step.line, index, step.expected, type(error).__name__, f"{step.verb.what} failed: {error}")
+                return
+        self._checker.saw(step.verb, reply)
+        if step.expects:
+            mismatch = compare_reply(step.expected, reply)
+            if mismatch is not None:
+                self._mismatch(step.line, index, step.verb.what, mismatch)
+
+    def _check_invariants(self, index: int, moment: Moment) -> None:
+        closed = frozenset(
+            request for request in self._checker.open_requests if not self._runtime.request_status(request).get().open
+        )
+        for breach in self._checker.check(self._runtime.snapshot(), closed):
+            self._fail(moment.line, index, None, None, f"an invariant is broken: {breach}")
+        if self._watch is not None and self._watch.leaks(self._texts, self._ids):
+            self._fail(moment.line, index, None, None, "an invariant is broken: content appears in a log line")
+
+    def _then(self) -> None:
+        then = self._scenario.then
+        if not then:
+            return
+        snapshot = self._runtime.snapshot()
+        for key, entry in then.items():
+            actual, default = self._actual(key, entry, snapshot)
+            for mismatch in compare_then(entry, actual, key, default):
+                self._mismatch(mismatch.line or entry.line, None, mismatch.path, mismatch)
+
+    def _actual(self, key: str, entry: Located, snapshot: Snapshot) -> tuple[Any, Any]:
+        """What is so for a key of `then`, and what stands for a name that never was."""
+        sessions = {session.session_id: session for session in snapshot.sessions}
+        if key == "history":
+            return {
+                name: [[turn.user, turn.assistant] for turn in session.turns] for name, session in sessions.items()
+            }, []
+        if key == "turn_counter":
+            return {name: session.turn_counter for name, session in sessions.items()}, 0
+        if key == "sessions":
+            return list(sessions), None
+        if key == "open_handles":
+            return snapshot.open_handles, None
+        statuses = {request: self._runtime.request_status(request).get() for request in _names(entry)}
+        if key == "closed":
+            return {request: status.cause for request, status in statuses.items()}, None
+        return {request: dict(status.parents) for request, status in statuses.items()}, None
+
+    def _mismatch(self, line: int, step: int | None, what: str, mismatch: Mismatch) -> None:
+        path = f"{what}.{mismatch.path}" if step is not None and mismatch.path else what
+        self._fail(line, step, mismatch.expected, mismatch.actual, f"{path} is not as expected")
+
+    def _fail(self, line: int, step: int | None, expected: Any, actual: Any, message: str) -> None:
+        self._failures.append(Failure(line, step, expected, actual, message))
+
+    def _observe(self, kind: str, actor: str, what: object) -> None:
+        seconds = self._dispatcher.now_us() / 1_000_000
+        self._timeline.append(f"{seconds:>14.6f}s  {kind:<8} {actor:<28} {_described(what)}")
+
+
+def _described(what: object) -> str:
+    return " ".join(str(part) for part in what) if isinstance(what, tuple) else str(what)
+
+
+def _names(entry: Located) -> set[str]:
+    """The ids that an entry of `then` names, in whichever alternative."""
+    value = entry.value
+    alternatives = getattr(value, "alternatives", None)
+    if alternatives is not None:
+        return set().union(*(_names(Located(one, entry.line)) for one in alternatives))
+    return set(value) if isinstance(value, dict) else set()

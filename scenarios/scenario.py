@@ -1,0 +1,295 @@
+"""A scenario as the file says it: settings, providers, timeline and what must be true at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import yaml
+
+from ..protocol.errors import InvalidSetting
+from ..protocol.participation import ProviderPolicy
+from ..protocol.settings import Settings
+from ..protocol.statuses import CloseCause, ParentState
+from .expectations import OneOf
+from .reading import Count, Duration, Id, Located, Name, Reader, Text, kind
+from .source import InvalidScenario, did_you_mean, load, place_of, scalar
+from .verbs import LATER_VERBS, STATUSES, VERBS, Verb, teach_verbs
+
+__all__ = ["Moment", "Scenario", "Step", "read_scenario"]
+
+_NOTHING = object()
+_DURATIONS = frozenset({"ack_window", "execution_timeout", "session_ttl", "circuit_cooldown", "store_ttl"})
+_THEN = frozenset({"history", "handles", "closed", "open_handles", "sessions", "turn_counter"})
+_LATER_THEN = frozenset(
+    {"calls", "outcomes", "document", "stats", "store", "call_records", "feature_history", "proposals"}
+)
+_TOP = ("scenario", "about", "clauses", "settings", "providers", "timeline", "then")
+
+
+@attrs.frozen
+class Step:
+    """One operation. `expected` is compared with its reply unless `expects` is false."""
+
+    verb: Verb
+    line: int
+    expected: Any = None
+    expects: bool = False
+
+
+@attrs.frozen
+class Moment:
+    """The steps posted at one instant of virtual time; more than one only where the file says `together`."""
+
+    at_us: int
+    steps: tuple[Step, ...]
+    line: int
+
+
+@attrs.frozen
+class Scenario:
+    """A valid scenario file."""
+
+    name: str
+    about: str | None
+    clauses: tuple[str, ...]
+    settings: Settings
+    providers: dict[str, ProviderPolicy]
+    timeline: tuple[Moment, ...]
+    then: dict[str, Located]
+
+
+def read_scenario(path: Path) -> Scenario:
+    """The scenario in a file; raises `InvalidScenario` with the place of what is wrong."""
+    return _ScenarioReader().scenario(load(path))
+
+
+class _ScenarioReader:
+    def __init__(self) -> None:
+        self._reader = Reader()
+        teach_verbs(self._reader)
+
+    def scenario(self, root: yaml.MappingNode) -> Scenario:
+        found = {key: node for key, _key_node, node in self._reader.known(root, _TOP, "a scenario")}
+        for key in ("scenario", "timeline"):
+            if key not in found:
+                raise InvalidScenario(place_of(root), f"a scenario lacks the key {key}")
+        read = self._reader.read
+        return Scenario(
+            name=read(found["scenario"], Text),
+            about=read(found["about"], Text) if "about" in found else None,
+            clauses=read(found["clauses"], tuple[Text, ...]) if "clauses" in found else (),
+            settings=self._settings(found["settings"]) if "settings" in found else Settings(),
+            providers=self._providers(found["providers"]) if "providers" in found else {},
+            timeline=self._timeline(found["timeline"]),
+            then=self._then(found["then"]) if "then" in found else {},
+        )
+
+    def _settings(self, node: yaml.Node) -> Settings:
+        known = attrs.fields_dict(Settings)
+        values: dict[str, Any] = {}
+        for key, key_node, value_node in self._reader.known(node, known, "settings"):
+            values[key] = self._setting(key, value_node)
+            try:
+                Settings(**{key: values[key]})
+            except InvalidSetting as error:
+                raise InvalidScenario(place_of(key_node), f"the setting {error}") from None
+        return Settings(**values)
+
+    def _setting(self, key: str, node: yaml.Node) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            value = scalar(node)
+            if key in _DURATIONS and value is not None:
+                return self._reader.read(node, Duration) / 1_000_000
+            return value
+        return tuple(self._reader.read(item, Name) for item in self._reader.items(node, f"the setting {key}"))
+
+    def _providers(self, node: yaml.Node) -> dict[str, ProviderPolicy]:
+        policies = {}
+        known = attrs.fields_dict(ProviderPolicy)
+        for name, _name_node, policy_node in self._reader.entries(node, "providers"):
+            values = {}
+            for key, key_node, value_node in self._reader.known(policy_node, known, f"the provider {name}"):
+                values[key] = scalar(value_node) if isinstance(value_node, yaml.ScalarNode) else object()
+                try:
+                    ProviderPolicy(**{key: values[key]})
+                except InvalidSetting as error:
+                    raise InvalidScenario(place_of(key_node), f"the provider {name}: {error}") from None
+            policies[name] = ProviderPolicy(**values)
+        return policies
+
+    def _timeline(self, node: yaml.Node) -> tuple[Moment, ...]:
+        if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
+            return ()
+        moments: list[Moment] = []
+        for item in self._reader.items(node, "the timeline"):
+            moment = self._moment(item)
+            if moments and moment.at_us < moments[-1].at_us:
+                raise InvalidScenario(place_of(item), "at goes back: steps stand in the order of time")
+            moments.append(moment)
+        return tuple(moments)
+
+    def _moment(self, node: yaml.Node) -> Moment:
+        keys = dict(self._step_keys(node))
+        line = place_of(node)[0]
+        if "at" not in keys:
+            raise InvalidScenario(place_of(node), "a step lacks the key at")
+        at_us = self._reader.read(keys.pop("at"), Duration)
+        if "together" not in keys:
+            return Moment(at_us, (self._step(node, keys),), line)
+        together = keys.pop("together")
+        for key, value_node in keys.items():
+            raise InvalidScenario(place_of(value_node), f"{key} cannot stand beside together; it belongs to a step inside")
+        steps = []
+        for item in self._reader.items(together, "together"):
+            inner = dict(self._step_keys(item))
+            for key in ("at", "together"):
+                if key in inner:
+                    raise InvalidScenario(place_of(inner[key]), f"a step inside together has no {key} of its own")
+            steps.append(self._step(item, inner))
+        return Moment(at_us, tuple(steps), line)
+
+    def _step_keys(self, node: yaml.Node) -> Any:
+        known = ("at", "together", "expect", *VERBS, *sorted(LATER_VERBS))
+        for key, key_node, value_node in self._reader.known(node, known, "a step"):
+            if key in LATER_VERBS:
+                raise InvalidScenario(place_of(key_node), f"the verb {key} is not yet supported")
+            yield key, value_node
+
+    def _step(self, node: yaml.Node, keys: dict[str, yaml.Node]) -> Step:
+        expect = keys.pop("expect", None)
+        if not keys:
+            raise InvalidScenario(place_of(node), "a step lacks a verb")
+        if len(keys) > 1:
+            second = list(keys)[1]
+            raise InvalidScenario(place_of(keys[second]), f"a step has one verb; {second} is a second one")
+        ((name, argument),) = keys.items()
+        verb = self._reader.read(argument, VERBS[name])
+        line = place_of(node)[0]
+        if expect is None:
+            return Step(verb, line)
+        return Step(verb, line, self._expected_reply(expect, verb), expects=True)
+
+    def _expected_reply(self, node: yaml.Node, verb: Verb) -> Any:
+        """The expected reply, with its keys and words checked against those of the verb."""
+        alternatives = self._one_of(node)
+        if alternatives is not None:
+            return OneOf(tuple(self._expected_reply(one, verb) for one in alternatives))
+        if isinstance(node, yaml.MappingNode):
+            known = verb.replies or ({"status"} if verb.statuses else frozenset())
+            return {
+                key: self._status(value_node, verb) if key == "status" else self._value(value_node)
+                for key, _key_node, value_node in self._reader.known(node, known, f"the reply to {verb.what}")
+            }
+        return self._status(node, verb) if verb.statuses else self._value(node)
+
+    def _status(self, node: yaml.Node, verb: Verb) -> Any:
+        alternatives = self._one_of(node)
+        if alternatives is not None:
+            return OneOf(tuple(self._status(one, verb) for one in alternatives))
+        value = self._value(node)
+        if isinstance(value, str) and value not in STATUSES:
+            raise InvalidScenario(place_of(node), f"unknown status {value}{did_you_mean(value, verb.statuses)}")
+        return value
+
+    def _one_of(self, node: yaml.Node) -> list[yaml.Node] | None:
+        """The alternatives, where `one_of` stands in the place of a value."""
+        if isinstance(node, yaml.MappingNode) and len(node.value) == 1:
+            key_node, value_node = node.value[0]
+            if isinstance(key_node, yaml.ScalarNode) and key_node.value == "one_of":
+                return self._reader.items(value_node, "one_of")
+        return None
+
+    def _value(self, node: yaml.Node, depth: int = 0) -> Any:
+        self._reader.budget.spend(node)
+        if depth > 200:
+            raise InvalidScenario(place_of(node), "contains itself")
+        alternatives = self._one_of(node)
+        if alternatives is not None:
+            return OneOf(tuple(self._value(one, depth + 1) for one in alternatives))
+        if isinstance(node, yaml.SequenceNode):
+            return [self._value(item, depth + 1) for item in node.value]
+        if isinstance(node, yaml.MappingNode):
+            entries = self._reader.entries(node, "this")
+            return {key: self._value(value_node, depth + 1) for key, _key_node, value_node in entries}
+        return scalar(node)
+
+    def _then(self, node: yaml.Node) -> dict[str, Located]:
+        if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
+            raise InvalidScenario(place_of(node), "then has nothing behind it")
+        then = {}
+        for key, key_node, value_node in self._reader.known(node, sorted(_THEN | _LATER_THEN), "then"):
+            if key in _LATER_THEN:
+                raise InvalidScenario(place_of(key_node), f"the key {key} of then is not yet supported")
+            then[key] = Located(_THEN_VALUES[key](self, value_node), place_of(key_node)[0])
+        return then
+
+    def _or_one_of(self, node: yaml.Node, read: Any) -> Any:
+        alternatives = self._one_of(node)
+        if alternatives is not None:
+            return OneOf(tuple(self._or_one_of(one, read) for one in alternatives))
+        return read(node)
+
+    def _named(self, node: yaml.Node, what: str, inner: Any) -> Any:
+        """A mapping from ids to what `inner` reads, each with its line."""
+
+        def read(mapping: yaml.Node) -> dict[str, Located]:
+            return {
+                key: Located(self._or_one_of(value_node, inner), place_of(key_node)[0])
+                for key, key_node, value_node in self._reader.entries(mapping, what)
+            }
+
+        return self._or_one_of(node, read)
+
+    def _word(self, node: yaml.Node, words: frozenset[str], what: str) -> Any:
+        value = self._value(node)
+        if isinstance(value, str) and value not in words:
+            raise InvalidScenario(place_of(node), f"unknown {what} {value}{did_you_mean(value, words)}")
+        if not isinstance(value, str | None):
+            raise InvalidScenario(place_of(node), f"a {what} must be text, not {kind(node)}")
+        return value
+
+    def _listed(self, node: yaml.Node, what: str) -> Any:
+        self._reader.items(node, what)
+        return self._value(node)
+
+    def _history(self, node: yaml.Node) -> Any:
+        return self._named(node, "history", lambda inner: self._listed(inner, "the history of a session"))
+
+    def _handles(self, node: yaml.Node) -> Any:
+        states = frozenset(state.value for state in ParentState)
+        return self._named(
+            node,
+            "handles",
+            lambda parents: self._named(parents, "the handles of a request", lambda one: self._word(one, states, "state")),
+        )
+
+    def _closed(self, node: yaml.Node) -> Any:
+        causes = frozenset(cause.value for cause in CloseCause)
+        return self._named(node, "closed", lambda inner: self._word(inner, causes, "cause"))
+
+    def _number(self, node: yaml.Node) -> Any:
+        return self._or_one_of(node, lambda inner: self._reader.read(inner, Count))
+
+    def _sessions(self, node: yaml.Node) -> Any:
+        return self._or_one_of(
+            node,
+            lambda inner: [
+                self._or_one_of(item, lambda one: self._reader.read(one, Id))
+                for item in self._reader.items(inner, "sessions")
+            ],
+        )
+
+    def _turn_counter(self, node: yaml.Node) -> Any:
+        return self._named(node, "turn_counter", lambda inner: self._reader.read(inner, Count))
+
+
+_THEN_VALUES: dict[str, Any] = {
+    "history": _ScenarioReader._history,
+    "handles": _ScenarioReader._handles,
+    "closed": _ScenarioReader._closed,
+    "open_handles": _ScenarioReader._number,
+    "sessions": _ScenarioReader._sessions,
+    "turn_counter": _ScenarioReader._turn_counter,
+}

@@ -1,0 +1,164 @@
+"""A scenario file as YAML nodes, each with its place; whatever is wrong is told as `FILE:LINE:COLUMN: what`.
+
+The nodes are kept as the parser made them: no alias is expanded here, and every walk over them counts its steps, so
+that a file cannot make the reader work longer than its size allows.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..protocol.errors import DragomanError
+
+__all__ = ["MAX_BYTES", "InvalidScenario", "Place", "did_you_mean", "load", "place_of", "plain"]
+
+MAX_BYTES = 8 * 1024 * 1024
+_MAX_DEPTH = 200
+_MAX_VALUES = 1_000_000
+
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+Place = tuple[int, int]
+"""Line and column, from 1."""
+
+
+class InvalidScenario(DragomanError, ValueError):
+    """A scenario file that cannot be read or is not valid; `line` and `column` count from 1."""
+
+    def __init__(self, place: Place, problem: str) -> None:
+        super().__init__(f"{place[0]}:{place[1]}: {problem}")
+        self.line, self.column = place
+        self.problem = problem
+
+
+def place_of(node: yaml.Node) -> Place:
+    """Where a node begins."""
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A suggestion to end an error message with, or nothing."""
+    names = list(known)
+    close = difflib.get_close_matches(word, names, 1) or difflib.get_close_matches(word.upper(), names, 1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def load(path: Path) -> yaml.MappingNode:
+    """The one document of the file, a mapping."""
+    try:
+        with path.open("rb") as file:
+            body = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InvalidScenario((1, 1), f"cannot be read: {error.strerror or type(error).__name__}") from None
+    if len(body) > MAX_BYTES:
+        raise InvalidScenario((1, 1), f"is larger than {MAX_BYTES} bytes; split it into several scenarios")
+    text = _decoded(body)
+    node = _parsed(text)
+    if node is None:
+        raise InvalidScenario((1, 1), "is empty; a scenario needs the keys scenario and timeline")
+    if not isinstance(node, yaml.MappingNode):
+        raise InvalidScenario(place_of(node), "must be a mapping with the keys scenario and timeline")
+    return node
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = body[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before) - (before.rfind(b"\n") + 1) + 1
+        raise InvalidScenario((line, column), "is not UTF-8 text") from None
+
+
+def _parsed(text: str) -> yaml.Node | None:
+    try:
+        _refuse_depth(text)
+        loader = _Loader(text)
+        try:
+            node: yaml.Node | None = loader.get_single_node()
+        finally:
+            loader.dispose()
+    except yaml.reader.ReaderError as error:
+        raise InvalidScenario(_place_in(text, error.position), f"holds a character that YAML does not allow: {error.reason}") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise InvalidScenario(place, f"is not YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise InvalidScenario((1, 1), f"is not YAML: {error}") from None
+    return node
+
+
+def _place_in(text: str, position: int) -> Place:
+    before = text[: max(0, position)]
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+
+
+def _refuse_depth(text: str) -> None:
+    """The composer recurses; the parser does not: look at the events first."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MAX_DEPTH:
+                mark = event.start_mark
+                raise InvalidScenario((mark.line + 1, mark.column + 1), f"nests deeper than {_MAX_DEPTH} levels")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+class _Scalars(yaml.SafeLoader):
+    """Constructs scalars only."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+
+
+_scalars = _Scalars()
+
+
+def scalar(node: yaml.ScalarNode) -> Any:
+    """The value of a scalar, by YAML's own rules."""
+    try:
+        return _scalars.construct_object(node)
+    except (yaml.YAMLError, ValueError, OverflowError):
+        raise InvalidScenario(place_of(node), f"is no value of the type {node.tag.rpartition(':')[2]}") from None
+
+
+class Budget:
+    """Counts the values that a walk over the nodes has visited; aliases make a file larger than it looks."""
+
+    def __init__(self) -> None:
+        self._left = _MAX_VALUES
+
+    def spend(self, node: yaml.Node) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise InvalidScenario(place_of(node), f"expands to more than {_MAX_VALUES} values; use fewer aliases")
+
+
+def plain(node: yaml.Node, budget: Budget, _inside: tuple[int, ...] = ()) -> Any:
+    """The node as dicts, lists and scalars."""
+    budget.spend(node)
+    if isinstance(node, yaml.ScalarNode):
+        return scalar(node)
+    if id(node) in _inside or len(_inside) > _MAX_DEPTH:
+        raise InvalidScenario(place_of(node), "contains itself")
+    inside = (*_inside, id(node))
+    if isinstance(node, yaml.SequenceNode):
+        return [plain(item, budget, inside) for item in node.value]
+    mapping: dict[Any, Any] = {}
+    for key_node, value_node in node.value:
+        key = plain(key_node, budget, inside)
+        if not isinstance(key, str | int | float | bool | None):
+            raise InvalidScenario(place_of(key_node), "is no key")
+        if key in mapping:
+            raise InvalidScenario(place_of(key_node), f"the key {key} stands twice")
+        mapping[key] = plain(value_node, budget, inside)
+    return mapping
