@@ -52,7 +52,7 @@ def handles(*messages: type) -> Callable[[F], F]:
 class Actor(pykka.Actor):
     """An actor of a runtime; see the module for its rules."""
 
-    __slots__ = ("_actor_ref", "_inbox", "_timers", "dispatcher", "mailbox")
+    __slots__ = ("_inbox", "_ref", "_timers", "dispatcher", "mailbox")
 
     handlers: ClassVar[dict[type, Handler]] = {}
     in_registry: ClassVar[bool] = True
@@ -70,7 +70,7 @@ class Actor(pykka.Actor):
         self.dispatcher = dispatcher
         self._inbox: Inbox = self._create_actor_inbox()
         self.mailbox: Mailbox = self._inbox.mailbox
-        self._actor_ref = None  # type: ignore[assignment]
+        self._ref: pykka.ActorRef[Any] | None = None
         self._timers: dict[str, TimerEntry] | None = None
 
     @staticmethod
@@ -106,9 +106,9 @@ class Actor(pykka.Actor):
 
     @property
     def actor_ref(self) -> pykka.ActorRef[Any]:
-        if self._actor_ref is None:
-            self._actor_ref = pykka.ActorRef(self)
-        return self._actor_ref
+        if self._ref is None:
+            self._ref = pykka.ActorRef(self)
+        return self._ref
 
     @property
     def name(self) -> str:
@@ -212,7 +212,9 @@ class Actor(pykka.Actor):
         traceback: TracebackType | None,
     ) -> None:
         # pykka would log the traceback here, which shows texts.
-        logger.error("{actor} failed with {error_type}", actor=self.name, error_type=getattr(exception_type, "__name__", "?"))
+        logger.error(
+            "{actor} failed with {error_type}", actor=self.name, error_type=getattr(exception_type, "__name__", "?")
+        )
 
 
 class _Start:

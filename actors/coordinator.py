@@ -398,7 +398,7 @@ class AcceptanceCoordinator(Actor):
         return DEFERRED
 
     def _wake_when_free(self, lane: Lane) -> None:
-        """See to it that `_go_on` comes when the operation that has the lane is answered; who holds it does so itself."""
+        """See to it that `_go_on` comes once the operation that has the lane is answered; a hold ends with it anyway."""
         current = lane.current
         if lane.awaited or lane.held or current is None:
             return

@@ -48,7 +48,7 @@ class Dispatcher(abc.ABC):
     def __init__(self) -> None:
         self._live: set[Mailbox] = set()
         self._counting = threading.Lock()
-        self._dead: Counter[DeadReason] = Counter()
+        self._dead: Counter[str] = Counter()
         self._retired_accepted = 0
         self._retired_handled = 0
         self._failed = 0

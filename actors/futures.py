@@ -36,7 +36,7 @@ T = TypeVar("T")
 ExcInfo = tuple["type[BaseException] | None", "BaseException | None", "TracebackType | None"]
 
 
-class WaitTimeout(DragomanError, pykka.Timeout, TimeoutError):  # type: ignore[misc]
+class WaitTimeout(DragomanError, pykka.Timeout, TimeoutError):
     """The answer was not there in time. The call goes on; waiting again, or repeating it, is safe."""
 
     def __init__(self, timeout_s: float) -> None:
@@ -63,7 +63,7 @@ class Future(pykka.Future[T]):
     def __repr__(self) -> str:
         return f"<Future {'done' if self.done else 'open'}>"
 
-    def get(self, timeout: float | None = None) -> T:  # type: ignore[override]
+    def get(self, timeout: float | None = None) -> T:
         """The answer, waiting for it up to `timeout` seconds.
 
         Raises `WaitTimeout` if it is not there by then, `BlockingInHandler` inside an actor's handler, and whatever
@@ -181,5 +181,3 @@ class Future(pykka.Future[T]):
 def _release(waiter: asyncio.Future[None]) -> None:
     if not waiter.done():
         waiter.set_result(None)
-
-

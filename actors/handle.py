@@ -255,9 +255,7 @@ class AcceptanceHandle(Actor):
         self._parents.close()
         self.observe(("handle", self._request_id, cause.value))
         self._coordinator.tell(
-            HandleClosed(
-                self._request_id, self._session_id, cause, self._parents.ids, self._parents.states, unpinned
-            )
+            HandleClosed(self._request_id, self._session_id, cause, self._parents.ids, self._parents.states, unpinned)
         )
 
 

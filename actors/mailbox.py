@@ -75,7 +75,17 @@ class Mailbox:
     of what an empty deque would.
     """
 
-    __slots__ = ("_closed", "_incoming", "_lock", "_outgoing", "_scheduled", "accepted", "actor", "dispatcher", "handled")
+    __slots__ = (
+        "_closed",
+        "_incoming",
+        "_lock",
+        "_outgoing",
+        "_scheduled",
+        "accepted",
+        "actor",
+        "dispatcher",
+        "handled",
+    )
 
     def __init__(self) -> None:
         self._incoming: list[Envelope[Any]] = []
@@ -200,8 +210,6 @@ def _answer_stopped(envelope: Envelope[Any]) -> None:
         reply_to.settle(None, None)
     else:
         reply_to.settle(None, ActorGone("the actor"))
-
-
 
 
 class Inbox:

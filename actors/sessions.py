@@ -1,7 +1,7 @@
 """The session manager: the committed memory (C "Owner of storage", C16).
 
-Rules. At most `max_sessions` live sessions. One is in use by a registration, a commit, a claimed turn or a participating
-read; a session that was not used for longer than the TTL ends, whether anyone looks or not. A session with an open
+Rules. At most `max_sessions` live sessions. A registration, a commit, a claimed turn and a participating read are uses;
+a session that was not used for longer than the TTL ends, whether anyone looks or not. A session with an open
 handle is pinned: LRU eviction never takes it, and its expiry goes through the coordinator, which closes the handles
 first. A session keeps its newest `max_turns` turns. A turn that cannot be written fails alone.
 

@@ -139,9 +139,7 @@ class ThreadDispatcher(Dispatcher):
             if not self._unstarted or self._stopping:
                 return
             self._unstarted -= 1
-            thread = threading.Thread(
-                target=self._work, name=f"dragoman-worker-{len(self._threads) + 1}", daemon=True
-            )
+            thread = threading.Thread(target=self._work, name=f"dragoman-worker-{len(self._threads) + 1}", daemon=True)
             self._threads.append(thread)
         thread.start()
 

@@ -29,7 +29,7 @@ class TimerFired:
 
 
 class TimerEntry(list["int | Mailbox | str | None"]):
-    """`[due_us, generation, mailbox, key]`: a list, so that the heap compares in C; the mailbox is None once cancelled."""
+    """`[due_us, generation, mailbox, key]`: a list, which the heap compares in C; no mailbox once it is over."""
 
     __slots__ = ()
 

@@ -14,6 +14,9 @@ if not (Path(__file__).parent / "actors").exists() and (_checkout / "actors").ex
     # In a checkout the subpackages lie beside this folder; installed, they lie in it.
     __path__.append(str(_checkout))
 
+from .actors.futures import Future, WaitTimeout  # noqa: E402
+from .actors.simulation import SimulatedDispatcher  # noqa: E402
+from .actors.threads import ThreadDispatcher  # noqa: E402
 from .protocol.errors import (  # noqa: E402
     ActorFailed,
     ActorStopped,
@@ -49,9 +52,6 @@ from .protocol.statuses import (  # noqa: E402
     Purpose,
     RegisterStatus,
 )
-from .actors.futures import Future, WaitTimeout  # noqa: E402, I001
-from .actors.simulation import SimulatedDispatcher  # noqa: E402
-from .actors.threads import ThreadDispatcher  # noqa: E402
 from .runtime import Runtime, ShutdownReport, Snapshot  # noqa: E402
 
 __all__ = [

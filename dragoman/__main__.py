@@ -1,4 +1,4 @@
-"""The `dragoman` command: says what to install where its extra is missing, and runs the command line where it is not."""
+"""The `dragoman` command: runs the command line, or says in one line what to install for it."""
 
 from __future__ import annotations
 

@@ -21,8 +21,9 @@ PASSED, FAILED, USAGE = 0, 1, 2
 
 app = App(
     name="dragoman",
-    help="Conversation memory for AI translation that holds only what was finally accepted, in source order, exactly once.",
+    help="Conversation memory for AI translation: only what was finally accepted, in source order, exactly once.",
     version_flags=["--version"],
+    help_formatter="default" if sys.stdout.isatty() else "plain",
 )
 
 
@@ -75,8 +76,7 @@ def replay(
             if not files:
                 missing = True
                 _to(sys.stderr).print(f"{path}: no scenario (*.yaml) below this folder")
-            for file in files:
-                results.append(_replayed(file, seed, watch, json=json, timeline=timeline))
+            results += [_replayed(file, seed, watch, json=json, timeline=timeline) for file in files]
     if json:
         sys.stdout.write(as_json(results) + "\n")
     else:

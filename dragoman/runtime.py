@@ -16,9 +16,9 @@ from .actors.coordinator import AcceptanceCoordinator
 from .actors.dispatcher import Dispatcher, MessageCounts
 from .actors.futures import Future, WaitTimeout
 from .actors.mailbox import STOP, Envelope, Mailbox
+from .actors.running import here
 from .actors.sessions import ReportTo, SessionManager, SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
-from .actors.running import here
 from .protocol.errors import BlockingInHandler, InvalidArgument, RuntimeClosed
 from .protocol.handoff import Handoff, examine, in_source_order
 from .protocol.history import ChatMessage, Turn, chat_messages
@@ -163,7 +163,7 @@ class Runtime:
         return self._ask(message)
 
     def reject(self, request_id: str, parent_id: str) -> Future[AckReply]:
-        """Say that a parent was not accepted (C3.3, C18): it makes no turn, and those behind it need not wait for it."""
+        """Say that a parent was not accepted (C3.3, C18): it makes no turn, and holds up nobody behind it."""
         return self._ask(Reject(_text("request_id", request_id), _text("parent_id", parent_id)))
 
     def cancel(self, request_id: str) -> Future[CloseReply]:
@@ -250,7 +250,7 @@ class Runtime:
         return self._ask(FailCommits(_text("session_id", session_id), times))
 
     def snapshot(self, timeout: float | None = None) -> Snapshot:
-        """Everything that the runtime holds now, waiting up to `timeout` seconds for its actors; for tests and tools."""
+        """All that the runtime holds now, waiting up to `timeout` seconds for its actors; for tests and tools."""
         self._check_open()
         handles: Future[int] = self._send(self._coordinator, Inspect())
         sessions: Future[tuple[SessionSnapshot, ...]] = self._send(self._sessions, Inspect())

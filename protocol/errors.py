@@ -83,7 +83,9 @@ class SimulationStalled(DragomanError, RuntimeError):
     """Under virtual time an answer was waited for that nothing is on its way to give."""
 
     def __init__(self) -> None:
-        super().__init__("every mailbox is empty and the answer is still missing: advance the clock, or give what it waits for")
+        super().__init__(
+            "every mailbox is empty and the answer is still missing: advance the clock, or give what it waits for"
+        )
 
 
 class NotSupported(DragomanError, NotImplementedError):

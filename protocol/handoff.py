@@ -83,13 +83,14 @@ def examine(handoff: Handoff) -> str | None:
         reason = _missing_text(name, getattr(handoff, name))
         if reason:
             return reason
-    if not isinstance(handoff.parents, tuple):
+    parents: object = handoff.parents
+    if not isinstance(parents, tuple):
         return "parents must be a sequence of Parent"
-    if not handoff.parents:
+    if not parents:
         return "parents must hold at least one parent"
     ids: set[str] = set()
     orders: set[int] = set()
-    for place, parent in enumerate(handoff.parents):
+    for place, parent in enumerate(parents):
         reason = _examine_parent(parent, place, ids, orders)
         if reason:
             return reason

@@ -59,8 +59,8 @@ class ChatMessage(dict[str, str]):
         raise TypeError("a ChatMessage is read-only")
 
     __setitem__ = __delitem__ = _read_only
-    clear = pop = popitem = setdefault = update = _read_only  # type: ignore[assignment]
-    __ior__ = _read_only  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _read_only
+    __ior__ = _read_only
 
 
 def _longest_sentence(text: str, longest: int) -> int:

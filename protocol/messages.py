@@ -28,6 +28,7 @@ __all__ = [
     "HandleClosed",
     "Inspect",
     "MayCommit",
+    "OpenSession",
     "PassOver",
     "PassedOver",
     "ReadHistory",
@@ -40,7 +41,6 @@ __all__ = [
     "ShutDown",
     "TurnTaken",
     "TurnsCommitted",
-    "OpenSession",
     "Unpin",
     "WaitedTooLong",
 ]

@@ -33,7 +33,9 @@ _S, _E = ParentState, ParentEvent
 PARENT_TABLE = MappingProxyType(
     {
         _S.PENDING: MappingProxyType({_E.ACCEPT: _S.ACCEPTED, _E.REJECT: _S.REJECTED, _E.CLOSE: _S.DISCARDED}),
-        _S.ACCEPTED: MappingProxyType({_E.COMMIT: _S.COMMITTED, _E.FAIL_COMMIT: _S.COMMIT_FAILED, _E.CLOSE: _S.ACCEPTED}),
+        _S.ACCEPTED: MappingProxyType(
+            {_E.COMMIT: _S.COMMITTED, _E.FAIL_COMMIT: _S.COMMIT_FAILED, _E.CLOSE: _S.ACCEPTED}
+        ),
         _S.REJECTED: MappingProxyType({_E.CLOSE: _S.REJECTED}),
         _S.DISCARDED: MappingProxyType({_E.CLOSE: _S.DISCARDED}),
         _S.COMMITTED: MappingProxyType({_E.CLOSE: _S.COMMITTED}),

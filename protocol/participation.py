@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
@@ -13,7 +13,7 @@ from .statuses import Purpose
 __all__ = ["ProviderPolicy", "participates"]
 
 
-def _one_of(*allowed: str) -> object:
+def _one_of(*allowed: str) -> Any:
     def check(_policy: object, attribute: attrs.Attribute[str], value: object) -> None:
         if value not in allowed:
             raise InvalidSetting(attribute.name, f"must be one of {', '.join(allowed)}")
@@ -21,7 +21,7 @@ def _one_of(*allowed: str) -> object:
     return check
 
 
-def _at_least(least: int, *, optional: bool = False) -> object:
+def _at_least(least: int, *, optional: bool = False) -> Any:
     def check(_policy: object, attribute: attrs.Attribute[int], value: object) -> None:
         if optional and value is None:
             return
@@ -39,10 +39,10 @@ class ProviderPolicy:
     `keys`: how many keys it has. `max_chars`: the longest unit it takes, in characters; None for no limit.
     """
 
-    kind: Literal["ai", "machine"] = attrs.field(default="ai", validator=_one_of("ai", "machine"))  # type: ignore[arg-type]
-    recovery: Literal["selective", "full"] = attrs.field(default="selective", validator=_one_of("selective", "full"))  # type: ignore[arg-type]
-    keys: int = attrs.field(default=1, validator=_at_least(1))  # type: ignore[arg-type]
-    max_chars: int | None = attrs.field(default=None, validator=_at_least(1, optional=True))  # type: ignore[arg-type]
+    kind: Literal["ai", "machine"] = attrs.field(default="ai", validator=_one_of("ai", "machine"))
+    recovery: Literal["selective", "full"] = attrs.field(default="selective", validator=_one_of("selective", "full"))
+    keys: int = attrs.field(default=1, validator=_at_least(1))
+    max_chars: int | None = attrs.field(default=None, validator=_at_least(1, optional=True))
 
 
 UNLISTED = ProviderPolicy()

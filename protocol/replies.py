@@ -102,6 +102,9 @@ class ParentStates(Mapping[str, ParentState]):
         return f"ParentStates({states})"
 
 
+_NO_PARENTS = ParentStates()
+
+
 @attrs.frozen
 class RequestStatus:
     """What became of a request.
@@ -112,7 +115,7 @@ class RequestStatus:
 
     open: bool
     cause: CloseCause | None
-    parents: ParentStates = ParentStates()
+    parents: ParentStates = _NO_PARENTS
 
 
 NO_REQUEST = RequestStatus(open=False, cause=None)

@@ -71,7 +71,7 @@ class Settings:
     eligible_modes: tuple[str, ...] = attrs.field(default=("select-element",), converter=_as_tuple, validator=_names)
     """The modes that take part in history (C3)."""
     ack_window: float = attrs.field(default=300.0, validator=_seconds())
-    """Seconds from activation until a handle expires (C8), and until a request that was never activated is passed over."""
+    """Seconds from activation until a handle expires (C8); the wait after which one never activated is passed over."""
     execution_timeout: float = attrs.field(default=300.0, validator=_seconds())
     """Seconds that the execution of a request may take (C8)."""
     commit_order: Literal["session", "request"] = attrs.field(default="session", validator=_order)

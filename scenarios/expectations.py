@@ -69,7 +69,7 @@ def same(expected: Any, actual: Any) -> bool:
         return isinstance(expected, bool) and isinstance(actual, bool) and expected == actual
     if isinstance(expected, int | float):
         return isinstance(actual, int | float) and expected == actual
-    return type(expected) is type(actual) and bool(expected == actual) or _same_text(expected, actual)
+    return (type(expected) is type(actual) and bool(expected == actual)) or _same_text(expected, actual)
 
 
 def _same_text(expected: Any, actual: Any) -> bool:
@@ -111,7 +111,6 @@ def compare_then(expected: Located, actual: Any, path: str, default: Any = None)
             yield Mismatch(shown(value), actual, path, expected.line)
     elif isinstance(value, dict) and isinstance(actual, Mapping):
         for key, inner in value.items():
-            found = actual[key] if key in actual else default
-            yield from compare_then(inner, found, f"{path}.{key}")
+            yield from compare_then(inner, actual.get(key, default), f"{path}.{key}")
     elif not same(value, actual):
         yield Mismatch(shown(value), actual, path, expected.line)

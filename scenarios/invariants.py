@@ -1,7 +1,7 @@
 """What holds at every step, whether the scenario says so or not (design 4, "standing invariants").
 
-The checker sees only what crossed the public face, the steps with their replies and a snapshot, and keeps its own books;
-it shares no rule with the actors. A breach is told as text that names ids only.
+The checker sees only what crossed the public face, the steps with their replies and a snapshot, keeps its own books, and
+shares no rule with the actors. A breach is told as text that names ids only.
 """
 
 from __future__ import annotations
@@ -137,7 +137,10 @@ class InvariantChecker:
             yield f"{snapshot.open_handles} open handles are more than max_open_handles"
         counts = snapshot.counts
         if counts.sent != counts.handled + counts.dead + counts.queued or counts.queued:
-            yield f"messages were lost: {counts.sent} sent, {counts.handled} handled, {counts.dead} dead, {counts.queued} queued"
+            yield (
+                f"messages were lost: {counts.sent} sent, {counts.handled} handled, "
+                f"{counts.dead} dead, {counts.queued} queued"
+            )
         if counts.failed > self._failed:
             self._failed = counts.failed
             yield "an actor failed; see the log"

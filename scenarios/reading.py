@@ -65,6 +65,10 @@ def kind(node: yaml.Node) -> str:
     )
 
 
+def _origin(wanted: Any) -> Any:
+    return get_origin(wanted)
+
+
 class Reader:
     """Reads nodes of one file as the types that are asked for."""
 
@@ -82,7 +86,7 @@ class Reader:
         ):
             self._converter.register_structure_hook(wanted, hook)
         self._converter.register_structure_hook_factory(attrs.has, self._record_hook)
-        self._converter.register_structure_hook_func(lambda wanted: get_origin(wanted) is tuple, self._list)
+        self._converter.register_structure_hook_func(lambda wanted: _origin(wanted) is tuple, self._list)
 
     def read(self, node: yaml.Node, wanted: type[T]) -> T:
         """`node` as a value of the type `wanted`."""
@@ -148,7 +152,9 @@ class Reader:
             value = scalar(node)
             if isinstance(value, str):
                 return value
-            raise InvalidScenario(place_of(node), f'an id must be text, and YAML reads this as {kind(node)}: quote it, "{node.value}"')
+            raise InvalidScenario(
+                place_of(node), f'an id must be text, and YAML reads this as {kind(node)}: quote it, "{node.value}"'
+            )
         raise InvalidScenario(place_of(node), f"an id must be text, not {kind(node)}")
 
     def _text(self, node: yaml.Node, _wanted: Any) -> str:

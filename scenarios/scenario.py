@@ -13,7 +13,7 @@ from ..protocol.participation import ProviderPolicy
 from ..protocol.settings import Settings
 from ..protocol.statuses import CloseCause, ParentState
 from .expectations import OneOf
-from .reading import Count, Duration, Id, Located, Name, Reader, Text, kind
+from .reading import Count, Duration, Id, Located, Name, Reader, Text, Value, kind
 from .source import InvalidScenario, did_you_mean, load, place_of, scalar
 from .verbs import LATER_VERBS, STATUSES, VERBS, Verb, teach_verbs
 
@@ -109,7 +109,7 @@ class _ScenarioReader:
         policies = {}
         known = attrs.fields_dict(ProviderPolicy)
         for name, _name_node, policy_node in self._reader.entries(node, "providers"):
-            values = {}
+            values: dict[str, Any] = {}
             for key, key_node, value_node in self._reader.known(policy_node, known, f"the provider {name}"):
                 values[key] = scalar(value_node) if isinstance(value_node, yaml.ScalarNode) else object()
                 try:
@@ -140,7 +140,9 @@ class _ScenarioReader:
             return Moment(at_us, (self._step(node, keys),), line)
         together = keys.pop("together")
         for key, value_node in keys.items():
-            raise InvalidScenario(place_of(value_node), f"{key} cannot stand beside together; it belongs to a step inside")
+            raise InvalidScenario(
+                place_of(value_node), f"{key} cannot stand beside together; it belongs to a step inside"
+            )
         steps = []
         for item in self._reader.items(together, "together"):
             inner = dict(self._step_keys(item))
@@ -213,7 +215,7 @@ class _ScenarioReader:
         if isinstance(node, yaml.MappingNode):
             entries = self._reader.entries(node, "this")
             return {key: self._value(value_node, depth + 1) for key, _key_node, value_node in entries}
-        return scalar(node)
+        return self._reader.read(node, Value)
 
     def _then(self, node: yaml.Node) -> dict[str, Located]:
         if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
@@ -262,7 +264,9 @@ class _ScenarioReader:
         return self._named(
             node,
             "handles",
-            lambda parents: self._named(parents, "the handles of a request", lambda one: self._word(one, states, "state")),
+            lambda parents: self._named(
+                parents, "the handles of a request", lambda one: self._word(one, states, "state")
+            ),
         )
 
     def _closed(self, node: yaml.Node) -> Any:

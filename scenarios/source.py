@@ -85,7 +85,9 @@ def _parsed(text: str) -> yaml.Node | None:
         finally:
             loader.dispose()
     except yaml.reader.ReaderError as error:
-        raise InvalidScenario(_place_in(text, error.position), f"holds a character that YAML does not allow: {error.reason}") from None
+        raise InvalidScenario(
+            _place_in(text, error.position), f"holds a character that YAML does not allow: {error.reason}"
+        ) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -107,7 +109,7 @@ def _refuse_depth(text: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > _MAX_DEPTH:
-                mark = event.start_mark
+                mark: Any = event.start_mark
                 raise InvalidScenario((mark.line + 1, mark.column + 1), f"nests deeper than {_MAX_DEPTH} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1

@@ -9,7 +9,6 @@ import attrs
 import yaml
 
 from ..actors.futures import Future
-from ..runtime import Runtime
 from ..protocol.handoff import Handoff, Parent
 from ..protocol.markers import TOKEN_BITS, join, token_from
 from ..protocol.statuses import (
@@ -22,24 +21,43 @@ from ..protocol.statuses import (
     Purpose,
     RegisterStatus,
 )
+from ..runtime import Runtime
 from .reading import Count, Id, Name, Reader, Text, Value, kind
 from .source import InvalidScenario, place_of, scalar
 
 __all__ = ["LATER_VERBS", "VERBS", "Verb", "teach_verbs"]
 
 LATER_VERBS = frozenset(
-    "translate direct respond fail fail_dispatch time_out edit_source "
-    "call refer fetch follow_up propose approve acknowledge refuse apply".split()
+    {
+        "translate",
+        "direct",
+        "respond",
+        "fail",
+        "fail_dispatch",
+        "time_out",
+        "edit_source",
+        "call",
+        "refer",
+        "fetch",
+        "follow_up",
+        "propose",
+        "approve",
+        "acknowledge",
+        "refuse",
+        "apply",
+    }
 )
 """Verbs of the language that this version does not run yet."""
 
 _PROVIDER = Name("openai")
 _MODE = Name("select-element")
+_MAX_TURNS = Count(10)
+_ONCE = Count(1)
 _PURPOSE = Name(Purpose.PRIMARY_TRANSLATION.value)
 
 
 class Verb:
-    """One verb with its argument. `statuses`: the words that may be expected of it; `replies`: the keys of its reply."""
+    """A verb with its argument. `statuses`: the words that may be expected of it; `replies`: the keys of its reply."""
 
     what: ClassVar[str]
     statuses: ClassVar[frozenset[str]] = frozenset()
@@ -60,7 +78,6 @@ def _word(value: Any) -> Any:
 
 def _words(*enums: type) -> frozenset[str]:
     return frozenset(str(word) for enum in enums for word in enum)  # type: ignore[attr-defined]
-
 
 
 @attrs.frozen
@@ -201,7 +218,7 @@ class ReadHistory(Verb):
     provider: Name = _PROVIDER
     mode: Name = _MODE
     purpose: Name = _PURPOSE
-    max_turns: Count = Count(10)
+    max_turns: Count = _MAX_TURNS
     max_chars: Count | None = None
 
     def post(self, runtime: Runtime) -> Future[Any]:
@@ -235,7 +252,7 @@ class FailCommits(Verb):
     what = "fail_commits"
 
     session: Id
-    times: Count = Count(1)
+    times: Count = _ONCE
 
     def post(self, runtime: Runtime) -> Future[Any]:
         return runtime.fail_commits(self.session, self.times)
@@ -322,7 +339,7 @@ def teach_verbs(reader: Reader) -> None:
             return reader.read(node, Value)
         values: dict[str, Any] = {}
         for key, _key_node, value_node in reader.entries(node, "a parent"):
-            values[key] = reader.read(value_node, Id) if key == "id" else reader.read(value_node, Value)  # type: ignore[arg-type]
+            values[key] = reader.read(value_node, Id) if key == "id" else reader.read(value_node, Value)
         return Parent(**values) if values.keys() == {"id", "order", "source"} else frozenset(values)
 
     for verb in VERBS.values():
