@@ -140,12 +140,12 @@ class Actor(pykka.Actor):
         """The envelopes that this actor keeps and has yet to answer; they are answered when it stops."""
         return iter(())
 
-    def start_timer(self, key: str, delay_us: int) -> None:
+    def start_timer(self, key: str, delay_us: int, stamp: int | None = None) -> None:
         """Call `on_timer(key)` in `delay_us` microseconds; a running timer of that key is superseded."""
         if self._timers is None:
             self._timers = {}
         self.cancel_timer(key)
-        self._timers[key] = self.dispatcher.start_timer(delay_us, self.mailbox, key)
+        self._timers[key] = self.dispatcher.start_timer(delay_us, self.mailbox, key, stamp)
 
     def cancel_timer(self, key: str) -> None:
         """End a timer; if it has fired and its message waits in the mailbox, that will be ignored."""

@@ -251,17 +251,20 @@ class AcceptanceCoordinator(Actor):
             self._go_on(lane)
 
     def _empty(self, lane: Lane, cause: CloseCause, then: Envelope[Any]) -> None:
-        """Close every handle of the lane, and send `then` to the session manager when the last has closed."""
+        """Close every handle of the lane, in order, and send `then` to the session manager when the last has closed."""
         lane.hold(_EMPTYING)
-        lane.emptying = then
-        for route in lane.routes.values():
-            route.mailbox.tell(Close(route.request_id, cause))
-        self._end_emptying(lane)
+        lane.emptying = cause, then
+        self._empty_next(lane)
 
-    def _end_emptying(self, lane: Lane) -> None:
-        if lane.emptying is None or lane.routes:
+    def _empty_next(self, lane: Lane) -> None:
+        if lane.emptying is None:
             return
-        then, lane.emptying = lane.emptying, None
+        cause, then = lane.emptying
+        following = lane.first()
+        if following is not None:
+            following.mailbox.tell(Close(following.request_id, cause))
+            return
+        lane.emptying = None
         self._sessions.put(then)
         lane.release(_EMPTYING)
         self._go_on(lane)
@@ -283,7 +286,7 @@ class AcceptanceCoordinator(Actor):
         if not message.unpinned:
             self._sessions.tell(Unpin(message.session_id))
         if lane.emptying is not None:
-            self._end_emptying(lane)
+            self._empty_next(lane)
         elif was_first and self._in_session_order and not self._closing:
             self._pass_turn(lane)
         if lane.asked is route:
@@ -377,7 +380,7 @@ class AcceptanceCoordinator(Actor):
         for lane in self._lanes.values():
             yield from lane.waiting
             if lane.emptying is not None:
-                yield lane.emptying
+                yield lane.emptying[1]
         if self._shut_down is not None:
             yield self._shut_down[0]
 
@@ -398,7 +401,7 @@ class AcceptanceCoordinator(Actor):
         return DEFERRED
 
     def _wake_when_free(self, lane: Lane) -> None:
-        """See to it that `_go_on` comes once the operation that has the lane is answered; a hold ends with it anyway."""
+        """See to it that `_go_on` comes once what has the lane is answered; a hold ends with it anyway."""
         current = lane.current
         if lane.awaited or lane.held or current is None:
             return

@@ -80,8 +80,16 @@ class Dispatcher(abc.ABC):
         """Called before an event loop waits for `future`."""
 
     @abc.abstractmethod
-    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str) -> TimerEntry:
-        """Post `TimerFired(key, …)` to `mailbox` in `delay_us` microseconds."""
+    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
+        """Post `TimerFired(key, …)` to `mailbox` in `delay_us` microseconds.
+
+        Timers due at one instant fire in the order of their starting; one that counts as started earlier brings the
+        `stamp` of that moment.
+        """
+
+    @abc.abstractmethod
+    def stamp(self) -> int:
+        """The stamp of a timer that would be started now."""
 
     @abc.abstractmethod
     def cancel_timer(self, entry: TimerEntry) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from ..protocol.statuses import CloseCause
 from .futures import Future
 from .mailbox import Envelope, Mailbox
 
@@ -63,7 +64,7 @@ class Lane:
         self.current: Future[Any] | None = None
         self.current_route: Route | None = None
         self.awaited = False
-        self.emptying: Envelope[Any] | None = None
+        self.emptying: tuple[CloseCause, Envelope[Any]] | None = None
         self.exposed: dict[str, Route] = {}
         self.passing_before = 0
         self.asked: Route | None = None

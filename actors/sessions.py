@@ -44,7 +44,7 @@ from .mailbox import Envelope, Mailbox
 
 __all__ = ["ReportTo", "SessionManager", "SessionSnapshot"]
 
-_SWEEP = "sweep"
+_EXPIRY = "expiry"
 
 
 @attrs.frozen
@@ -64,13 +64,14 @@ class ReportTo:
 
 
 class _Session:
-    __slots__ = ("expiring", "last_use_us", "pins", "turn_counter", "turns")
+    __slots__ = ("expiring", "last_use_us", "pins", "stamp", "turn_counter", "turns")
 
     def __init__(self, max_turns: int) -> None:
         self.turns: deque[Turn] = deque(maxlen=max_turns)
         self.turn_counter = 0
         self.pins = 0
         self.last_use_us = 0
+        self.stamp = 0
         self.expiring = False
 
 
@@ -88,6 +89,7 @@ class SessionManager(Actor):
         self._ttl_us = microseconds(settings.session_ttl)
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._pinned = 0
+        self._next = ("", 0)
         self._faults: dict[str, int] = {}
         self._coordinator: Mailbox | None = None
 
@@ -175,40 +177,44 @@ class SessionManager(Actor):
         )
 
     def on_timer(self, key: str) -> None:
-        """Sweep: end what has outlived its TTL, in the order of last use, and wait for the next."""
-        for session_id, session in tuple(self._outlived_sessions()):
-            if not session.pins:
-                self._drop(session_id)
-            elif not session.expiring:
+        """End the session that the timer was set for, if it was not used since, and wait for the next."""
+        session_id, stamp = self._next
+        session = self._sessions.get(session_id)
+        if session is not None and session.stamp == stamp:
+            if session.pins:
                 session.expiring = True
                 self._coordinator.tell(SessionIdle(session_id))  # type: ignore[union-attr]
+            else:
+                self._drop(session_id)
         self._await_expiry()
-
-    def _outlived_sessions(self) -> Any:
-        for session_id, session in self._sessions.items():
-            if not self._outlived(session):
-                return
-            yield session_id, session
 
     def _outlived(self, session: _Session) -> bool:
         return self.dispatcher.now_us() - session.last_use_us > self._ttl_us
 
     def _await_expiry(self) -> None:
-        """Keep the sweep set for the session that would expire next; an early sweep finds nothing and goes on."""
+        """Keep the timer set for the session that would expire next; if that is used meanwhile, it goes on to another.
+
+        One at a time, and as if each session had a timer of its own that was started at its last use.
+        """
         if self._timers:
             return
-        for session in self._sessions.values():
+        for session_id, session in self._sessions.items():
             if not session.expiring:
+                self._next = session_id, session.stamp
                 delay_us = session.last_use_us + self._ttl_us + 1 - self.dispatcher.now_us()
-                self.start_timer(_SWEEP, max(0, delay_us))
+                self.start_timer(_EXPIRY, max(0, delay_us), session.stamp)
                 return
 
     def _use(self, session_id: str) -> _Session | None:
         session = self._sessions.get(session_id)
         if session is not None:
-            session.last_use_us = self.dispatcher.now_us()
+            self._touch(session)
             self._sessions.move_to_end(session_id)
         return session
+
+    def _touch(self, session: _Session) -> None:
+        session.last_use_us = self.dispatcher.now_us()
+        session.stamp = self.dispatcher.stamp()
 
     def _make(self, session_id: str) -> _Session | None:
         """A new session, in the place of the least recently used one that no handle pins; None if all are pinned."""
@@ -217,7 +223,7 @@ class SessionManager(Actor):
                 return None
             self._drop(next(known for known, session in self._sessions.items() if not session.pins))
         self._sessions[session_id] = session = _Session(self._max_turns)
-        session.last_use_us = self.dispatcher.now_us()
+        self._touch(session)
         self._await_expiry()
         self.observe(("session", session_id, "opened"))
         return session

@@ -100,8 +100,11 @@ class SimulatedDispatcher(Dispatcher):
             self.run()
         self._now_us = max(self._now_us, instant_us)
 
-    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str) -> TimerEntry:
-        return self._timers.start(self._now_us + delay_us, mailbox, key)
+    def stamp(self) -> int:
+        return self._timers.stamp()
+
+    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
+        return self._timers.start(self._now_us + delay_us, mailbox, key, stamp)
 
     def cancel_timer(self, entry: TimerEntry) -> None:
         self._timers.cancel(entry)

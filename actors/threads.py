@@ -169,11 +169,14 @@ class ThreadDispatcher(Dispatcher):
             gate.wait()
             self._waking = False
 
-    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str) -> TimerEntry:
+    def stamp(self) -> int:
+        return self._timers.stamp()
+
+    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
         with self._timer_change:
             due_us = self.now_us() + delay_us
             earliest = self._timers.next_due_us()
-            entry = self._timers.start(due_us, mailbox, key)
+            entry = self._timers.start(due_us, mailbox, key, stamp)
             if self._timer_thread is None:
                 self._start_timer_thread()
             elif earliest is None or due_us < earliest:

@@ -8,6 +8,7 @@ by twice the live timers and a cancel costs a constant on average. Not thread-sa
 from __future__ import annotations
 
 import heapq
+import itertools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -39,16 +40,20 @@ class TimerHeap:
 
     def __init__(self) -> None:
         self._heap: list[TimerEntry] = []
-        self._started = 0
+        self._stamps = itertools.count(1)
         self._cancelled = 0
 
     def __len__(self) -> int:
         """The live timers."""
         return len(self._heap) - self._cancelled
 
-    def start(self, due_us: int, mailbox: Mailbox, key: str) -> TimerEntry:
-        self._started += 1
-        entry = TimerEntry((due_us, self._started, mailbox, key))
+    def stamp(self) -> int:
+        """The place of a timer that would be started now, among those that fall due at the same instant."""
+        return next(self._stamps)
+
+    def start(self, due_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
+        """Put a timer in; `stamp` is where it belongs if it counts as started earlier."""
+        entry = TimerEntry((due_us, next(self._stamps) if stamp is None else stamp, mailbox, key))
         heapq.heappush(self._heap, entry)
         return entry
 
