@@ -277,7 +277,7 @@ class AcceptanceCoordinator(Actor):
     # What the handles report.
 
     @handles(HandleClosed)
-    def _handle_closed(self, message: HandleClosed, _envelope: Envelope[Any]) -> None:
+    def _handle_closed(self, message: HandleClosed, _envelope: Envelope[Any]) -> AckReply | CloseReply | None:
         route = self._routes.pop(message.request_id)
         lane = route.lane
         was_first = lane.remove(route)
@@ -293,6 +293,7 @@ class AcceptanceCoordinator(Actor):
             self._pass_over_next(lane)
         self._go_on(lane)
         self._end_shut_down()
+        return message.reply
 
     def _pass_turn(self, lane: Lane) -> None:
         following = lane.first()
@@ -402,12 +403,14 @@ class AcceptanceCoordinator(Actor):
 
     def _wake_when_free(self, lane: Lane) -> None:
         """See to it that `_go_on` comes once what has the lane is answered; a hold ends with it anyway."""
-        current = lane.current
-        if lane.awaited or lane.held or current is None:
+        if lane.awaited or lane.held:
+            return
+        missing = lane.next_answer
+        if missing is None:
             return
         lane.awaited = True
         session_id, mailbox = lane.session_id, self.mailbox
-        current.add_done_callback(lambda _answer: mailbox.tell(LaneFree(session_id)))
+        missing.add_done_callback(lambda _answer: mailbox.tell(LaneFree(session_id)))
 
     @handles(LaneFree)
     def _lane_free(self, message: LaneFree, _envelope: Envelope[Any]) -> None:

@@ -131,8 +131,8 @@ class AcceptanceHandle(Actor):
             self._commit_answer = (envelope, status)
             return DEFERRED
         if self._parents.settled:
-            self._close(CloseCause.COMPLETED)
-        elif status is AckStatus.ACCEPTED and not self._may_commit and not self._has_waited:
+            return self._close(CloseCause.COMPLETED, envelope, AckReply(status))
+        if status is AckStatus.ACCEPTED and not self._may_commit and not self._has_waited:
             # The first accepted parent of a request that waits for its turn begins its one wait.
             self._has_waited = True
             self.start_timer(_WAIT, self._window_us)
@@ -164,13 +164,15 @@ class AcceptanceHandle(Actor):
         run, self._committing = self._committing, ()
         committed = self._parents.settle(run, failed)
         self.observe(("committed", self._request_id, committed))
-        if self._broken:
-            self._close(CloseCause.FAILED, unpinned=unpinned)
-        elif self._parents.settled:
-            self._close(CloseCause.COMPLETED, unpinned=unpinned)
+        envelope = reply = None
         if self._commit_answer is not None:
             (envelope, status), self._commit_answer = self._commit_answer, None
-            _settle(envelope, AckReply(status, committed), None)
+            reply = AckReply(status, committed)
+        if self._broken or self._parents.settled:
+            cause = CloseCause.FAILED if self._broken else CloseCause.COMPLETED
+            self._close(cause, envelope, reply, unpinned=unpinned)
+        elif envelope is not None:
+            _settle(envelope, reply, None)
         else:
             self._coordinator.tell(TurnTaken(self._request_id, self._session_id))
         self._go_on()
@@ -193,11 +195,10 @@ class AcceptanceHandle(Actor):
         return ActivateReply(ActivateStatus.ACTIVATED)
 
     @handles(Close)
-    def _close_asked(self, message: Close, _envelope: Envelope[Any]) -> CloseReply:
+    def _close_asked(self, message: Close, envelope: Envelope[Any]) -> Any:
         if self._cause is not None:
             return CloseReply(CloseStatus.UNKNOWN_REQUEST)
-        self._close(message.cause)
-        return CloseReply(CloseStatus.DISPOSED)
+        return self._close(message.cause, envelope, CloseReply(CloseStatus.DISPOSED))
 
     @handles(MayCommit)
     def _take_turn(self, _message: MayCommit, _envelope: Envelope[Any]) -> None:
@@ -247,16 +248,30 @@ class AcceptanceHandle(Actor):
         if self._cause is None:
             self._close(CloseCause.FAILED)
 
-    def _close(self, cause: CloseCause, *, unpinned: bool = False) -> None:
+    def _close(
+        self,
+        cause: CloseCause,
+        envelope: Envelope[Any] | None = None,
+        reply: AckReply | CloseReply | None = None,
+        *,
+        unpinned: bool = False,
+    ) -> Any:
+        """Close for good, and tell the coordinator, which gives `reply` to the operation that closed the handle.
+
+        Not earlier: as long as its answer is missing that operation has the lane, so that nothing comes between it
+        and what the closing releases.
+        """
         self._cause = cause
         self._state = HandleState.CLOSED
         self.cancel_timer(_WINDOW)
         self.cancel_timer(_WAIT)
         self._parents.close()
         self.observe(("handle", self._request_id, cause.value))
-        self._coordinator.tell(
-            HandleClosed(self._request_id, self._session_id, cause, self._parents.ids, self._parents.states, unpinned)
+        closed = HandleClosed(
+            self._request_id, self._session_id, cause, self._parents.ids, self._parents.states, unpinned, reply
         )
+        self._coordinator.put(Envelope(closed, None if envelope is None else envelope.reply_to))
+        return DEFERRED
 
 
 def _settle(envelope: Envelope[Any], reply: object, error: BaseException | None) -> None:

@@ -1,8 +1,8 @@
 """The lane of a session: what is open in it, in which order, and who may pass now.
 
 A lane is *held* by operations of the coordinator that take several messages, each under a name of its own, and by the
-handles that were just told to commit. It has a *current* answer while an operation on a handle is on its way. It is
-free when neither is so; an operation that finds it taken, or others waiting, waits its turn.
+handles that were just told to commit. Operations on one handle may pass to it one behind another, and have the lane
+until all are answered. It is free when neither is so; what finds it taken, or others waiting, waits its turn.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Lane:
     """One session's order of operations; see the module."""
 
     __slots__ = (
+        "_current_route",
         "_holds",
+        "_unanswered",
         "asked",
         "awaited",
-        "current",
-        "current_route",
         "emptying",
         "exposed",
         "passing_before",
@@ -61,8 +61,8 @@ class Lane:
         self.routes: dict[str, Route] = {}
         self.waiting: deque[Envelope[Any]] = deque()
         self.resuming = False
-        self.current: Future[Any] | None = None
-        self.current_route: Route | None = None
+        self._unanswered: deque[Future[Any]] = deque()
+        self._current_route: Route | None = None
         self.awaited = False
         self.emptying: tuple[CloseCause, Envelope[Any]] | None = None
         self.exposed: dict[str, Route] = {}
@@ -77,7 +77,15 @@ class Lane:
     @property
     def free(self) -> bool:
         """Whether nothing is on its way."""
-        return not self._holds and (self.current is None or self.current.done)
+        return not self._holds and self.next_answer is None
+
+    @property
+    def next_answer(self) -> Future[Any] | None:
+        """The first answer that is still missing of the operations that passed to a handle."""
+        unanswered = self._unanswered
+        while unanswered and unanswered[0].done:
+            unanswered.popleft()
+        return unanswered[0] if unanswered else None
 
     @property
     def open(self) -> bool:
@@ -88,12 +96,13 @@ class Lane:
         """Whether an operation on the handle of `route` may pass; behind another one on that handle it may."""
         if self._holds or (self.waiting and not self.resuming):
             return False
-        return self.current is None or self.current_route is route or self.current.done
+        return self._current_route is route or self.next_answer is None
 
     def enter(self, route: Route, answer: Future[Any] | None) -> None:
         """An operation on a handle passes; it has the lane until `answer` is given."""
-        self.current = answer
-        self.current_route = route
+        if answer is not None:
+            self._unanswered.append(answer)
+        self._current_route = route
 
     def hold(self, name: str) -> None:
         self._holds.add(name)
@@ -114,8 +123,9 @@ class Lane:
         del self.routes[route.request_id]
         self.exposed.pop(route.request_id, None)
         self._holds.discard(hold_of(route))
-        if self.current_route is route:
-            self.current = self.current_route = None
+        if self._current_route is route:
+            self._unanswered.clear()
+            self._current_route = None
         return was_first
 
     def first(self) -> Route | None:

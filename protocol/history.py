@@ -73,9 +73,9 @@ def _longest_sentence(text: str, longest: int) -> int:
 
 
 def _longest_words(text: str, longest: int) -> int:
-    """The length of the longest prefix, up to `longest`, that stands before white space and is not blank; or 0."""
+    """The length of the longest prefix, up to `longest`, that stands before white space; 0 if none does."""
     for length in range(longest, 0, -1):
-        if text[length].isspace() and not text[:length].isspace():
+        if text[length].isspace():
             return length
     return 0
 

@@ -11,6 +11,7 @@ import attrs
 from .handoff import Handoff
 from .history import Turn
 from .redaction import redacted
+from .replies import AckReply, CloseReply
 from .statuses import CloseCause, ParentState
 
 __all__ = [
@@ -240,7 +241,10 @@ class PassedOver:
 
 @attrs.frozen
 class HandleClosed:
-    """Handle → coordinator: its last word, for the ledger. `unpinned` if its last commit gave the pin back."""
+    """Handle → coordinator: its last word, for the ledger.
+
+    `unpinned` if its last commit gave the pin back; `reply` is for the operation that closed it, if one did.
+    """
 
     request_id: str
     session_id: str
@@ -248,3 +252,4 @@ class HandleClosed:
     parent_ids: tuple[str, ...]
     states: tuple[ParentState, ...]
     unpinned: bool
+    reply: AckReply | CloseReply | None

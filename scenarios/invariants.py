@@ -1,7 +1,7 @@
 """What holds at every step, whether the scenario says so or not (design 4, "standing invariants").
 
-The checker sees only what crossed the public face: the steps with their replies and a snapshot. It keeps its own books and
-shares no rule with the actors. A breach is told as text that names ids only.
+The checker sees only what crossed the public face: the steps with their replies, and a snapshot. It keeps books of its
+own and shares no rule with the actors. A breach is told as text that names ids only.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from ..protocol.participation import ProviderPolicy
 from ..protocol.settings import Settings
 from ..protocol.statuses import CloseCause, ParentState
 from .expectations import OneOf
-from .reading import Count, Duration, Id, Located, Name, Reader, Text, Value, kind
+from .reading import Duration, Id, Located, Name, Reader, Text, Value, kind
 from .source import InvalidScenario, did_you_mean, load, place_of, scalar
 from .verbs import LATER_VERBS, STATUSES, VERBS, Verb, teach_verbs
 
@@ -274,7 +274,13 @@ class _ScenarioReader:
         return self._named(node, "closed", lambda inner: self._word(inner, causes, "cause"))
 
     def _number(self, node: yaml.Node) -> Any:
-        return self._or_one_of(node, lambda inner: self._reader.read(inner, Count))
+        return self._or_one_of(node, self._one_number)
+
+    def _one_number(self, node: yaml.Node) -> Any:
+        value = self._value(node)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise InvalidScenario(place_of(node), f"must be a number, not {kind(node)}")
+        return value
 
     def _sessions(self, node: yaml.Node) -> Any:
         return self._or_one_of(
@@ -286,7 +292,7 @@ class _ScenarioReader:
         )
 
     def _turn_counter(self, node: yaml.Node) -> Any:
-        return self._named(node, "turn_counter", lambda inner: self._reader.read(inner, Count))
+        return self._named(node, "turn_counter", self._one_number)
 
 
 _THEN_VALUES: dict[str, Any] = {

@@ -319,7 +319,7 @@ def teach_verbs(reader: Reader) -> None:
             segments = tuple(reader.read(item, Text) for item in reader.items(value_node, "marked"))
         if not segments:
             raise InvalidScenario(place_of(node), "a result that is a mapping must be {marked: [text, …]}")
-        return _Result(segments=segments)
+        return _Result(value=segments[0]) if len(segments) == 1 else _Result(segments=segments)
 
     def parents(node: yaml.Node, _wanted: Any) -> _Parents:
         if isinstance(node, yaml.MappingNode):

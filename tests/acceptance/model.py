@@ -75,8 +75,18 @@ class Model:
     def advance(self, delta: int) -> None:
         end = self.now + delta
         while True:
-            due = [(at, started, request, "window") for request in self.open if request.window for at, started in [request.window]]
-            due += [(at, started, request, "wait") for request in self.open if request.wait for at, started in [request.wait]]
+            due = [
+                (at, started, request, "window")
+                for request in self.open
+                if request.window
+                for at, started in [request.window]
+            ]
+            due += [
+                (at, started, request, "wait")
+                for request in self.open
+                if request.wait
+                for at, started in [request.wait]
+            ]
             due += [(session.used + self.ttl + 1, session.stamp, session, "expiry") for session in self.sessions]
             due = sorted((entry for entry in due if entry[0] <= end), key=lambda entry: entry[:2])
             if not due:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import itertools
 import random
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from dragoman import Handoff, Parent, Runtime, Settings, SimulatedDispatcher
+import attrs
 from dragoman.protocol.errors import DragomanError
+
+from dragoman import Handoff, Parent, Runtime, Settings, SimulatedDispatcher
 
 from .model import Model
 
@@ -25,6 +29,8 @@ SESSIONS = ("s1", "s2", "s3")
 PARENTS = ("p1", "p2", "p3")
 
 Operation = tuple[Any, ...]
+Step = tuple[int, list[Operation]]
+"""A pause in microseconds, and the operations that are posted at once after it."""
 
 
 class Divergence(AssertionError):
@@ -68,21 +74,59 @@ def draw_limits(rng: random.Random) -> Limits:
         max_sessions=rng.choice((1, 2, 3)),
         max_turns=rng.choice((2, 4, 50)),
         max_open_handles=rng.choice((2, 4, 6)),
-        ledger_entries=rng.choice((0, 2, 100)),
+        ledger_entries=rng.choice((0, 0, 2, 100)),
     )
 
 
-def draw_operation(rng: random.Random) -> Operation:
-    request, session, parent = rng.choice(REQUESTS), rng.choice(SESSIONS), rng.choice(PARENTS)
-    kind = rng.choices(
-        ("register", "activate", "ack", "reject", "cancel", "dispatch_failed", "clear", "claim", "read", "fail", "switch"),
-        (18, 6, 40, 10, 2, 1, 2, 4, 5, 3, 1),
-    )[0]
+KINDS = (
+    "register",
+    "activate",
+    "ack",
+    "reject",
+    "cancel",
+    "dispatch_failed",
+    "clear",
+    "claim",
+    "read",
+    "fail",
+    "switch",
+)
+EVERYTHING = (18, 6, 40, 10, 2, 1, 2, 4, 5, 3, 1)
+WINDOWS = (14, 16, 40, 10, 3, 1, 0, 0, 1, 4, 0)
+
+
+@dataclass(frozen=True)
+class Company:
+    """What a walk is about: few names meet often, many fill the limits."""
+
+    sessions: tuple[str, ...]
+    weights: tuple[int, ...]
+    parents: tuple[str, ...] = PARENTS
+
+
+def draw_company(rng: random.Random) -> Company:
+    if rng.random() < 0.5:
+        return Company(SESSIONS, EVERYTHING)
+    return Company(SESSIONS[:1], WINDOWS, PARENTS[: rng.choice((1, 2, 3))])
+
+
+def draw_operation(rng: random.Random, company: Company, model: Now) -> Operation:
+    """An operation that is likely to do something in the state of `model`."""
+    kind = rng.choices(KINDS, company.weights)[0]
+    session, parent = rng.choice(company.sessions), rng.choice(company.parents)
+    taken = [request.id for request in model.open]
+    likely = [request for request in REQUESTS if request not in taken] if kind == "register" else taken
+    request = rng.choice(likely if likely and rng.random() < 0.85 else REQUESTS)
     if kind == "register":
-        parents = PARENTS[: rng.choice((1, 2, 3, 3))]
+        parents = company.parents[: rng.choice((1, 2, 3, 3))]
         return "register", request, session, tuple((name, f"{request} {name} source") for name in parents)
     if kind == "ack":
-        return "ack", request, rng.choice((*PARENTS, *PARENTS, "p9")), rng.choice(("one", "two", "three", " "))
+        return (
+            "ack",
+            request,
+            rng.choice((*company.parents, *company.parents, "p9")),
+            rng.choice(("one", "two", "three", " ")),
+        )
     if kind == "reject":
         return "reject", request, parent
     if kind in ("activate", "cancel", "dispatch_failed"):
@@ -210,27 +254,87 @@ def matching_models(
     return found
 
 
+class Now:
+    """The first of the models that explain what has been seen so far."""
+
+    def __init__(self, models: list[Model]) -> None:
+        self.models = models
+
+    @property
+    def open(self) -> list[Any]:
+        return self.models[0].open
+
+
+def settled(runtime: Runtime) -> tuple[dict[str, Any], dict[str, Any]]:
+    """State and statuses once nothing is on its way: a status waits for its handle, and for what that released."""
+    statuses_of(runtime)
+    statuses = statuses_of(runtime)
+    return state_of(runtime), statuses
+
+
 def walk(seed: int, groups: int = 40, *, shuffled: bool = False) -> None:
     """One walk in virtual time; with `shuffled`, under a random schedule. Raises `Divergence`."""
     rng = random.Random(seed)
-    limits = draw_limits(rng)
+    limits, company = draw_limits(rng), draw_company(rng)
+
+    def draw(model: Now) -> Iterator[Step]:
+        for _ in range(groups):
+            yield draw_pause(rng), [draw_operation(rng, company, model) for _ in range(rng.choice((1, 1, 2, 3)))]
+
+    follow(draw, limits, seed, shuffled=shuffled)
+
+
+def follow(steps: Callable[[Now], Iterator[Step]], limits: Limits, seed: int, *, shuffled: bool) -> None:
+    """Go through `steps` (a pause and a group each, given a model of the moment) in virtual time."""
     schedule = random.Random(seed + 1)
     choose: Callable[[int], int] = (lambda options: schedule.randrange(options)) if shuffled else (lambda _options: 0)
     dispatcher = SimulatedDispatcher(seed, choose)
     models = [limits.model()]
+    now = Now(models)
     with Runtime(limits.settings(), dispatcher=dispatcher) as runtime:
-        for _ in range(groups):
-            pause = draw_pause(rng)
+        for pause, group in steps(now):
             dispatcher.advance(pause)
             for model in models:
                 model.advance(pause)
-            group = [draw_operation(rng) for _ in range(rng.choice((1, 1, 2, 3)))]
             futures = [post(runtime, operation) for operation in group]
             dispatcher.run()
             replies = [reply_of(operation, future) for operation, future in zip(group, futures, strict=True)]
-            models = matching_models(
+            models = now.models = matching_models(
                 models, group, replies, state_of(runtime), statuses_of(runtime), any_order=shuffled
             )
         counts = runtime.snapshot().counts
         if counts.failed or counts.sent != counts.handled + counts.dead:
             raise Divergence(f"messages: {counts}")
+
+
+FOR_EVER = 10**12
+
+
+def threaded_walk(seed: int, groups: int = 30) -> None:
+    """One walk in real time and without timers, each operation of a group from a thread of its own."""
+    rng = random.Random(seed)
+    limits, company = draw_limits(rng), draw_company(rng)
+    model = limits.model()
+    model.window = model.ttl = FOR_EVER
+    models = [model]
+    settings = attrs.evolve(limits.settings(), ack_window=FOR_EVER / 1e6, session_ttl=FOR_EVER / 1e6)
+    with Runtime(settings) as runtime:
+        for _ in range(groups):
+            group = [draw_operation(rng, company, Now(models)) for _ in range(rng.choice((1, 2, 3, 4)))]
+            replies = at_once(runtime, group)
+            models = matching_models(models, group, replies, *settled(runtime), any_order=True)
+    report = runtime.close()
+    if not report.clean or report.counts.failed:
+        raise Divergence(f"the runtime did not end clean: {report}")
+
+
+def at_once(runtime: Runtime, group: list[Operation]) -> list[Any]:
+    """The replies to operations that several threads begin at the same moment."""
+    start = threading.Barrier(len(group))
+
+    def run(operation: Operation) -> Any:
+        start.wait(10)
+        return reply_of(operation, post(runtime, operation), 10)
+
+    with ThreadPoolExecutor(len(group)) as pool:
+        return list(pool.map(run, group))
