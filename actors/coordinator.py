@@ -71,9 +71,9 @@ from ..protocol.statuses import (
 from .actor import DEFERRED, STOP_ENVELOPE, Actor, handles
 from .dispatcher import Dispatcher
 from .handle import AcceptanceHandle
-from .lanes import Lane, LaneFree, Route, hold_of
+from .lanes import Lane, LaneFree, Lanes, Route, hold_of
 from .ledger import Ledger
-from .mailbox import Asked, CallFailed, Envelope, Mailbox
+from .mailbox import Asked, CallFailed, Envelope, Mailbox, answer, refuse
 
 __all__ = ["AcceptanceCoordinator"]
 
@@ -110,37 +110,36 @@ class AcceptanceCoordinator(Actor):
         self._in_session_order = settings.commit_order == "session"
         self._window_us = microseconds(settings.ack_window)
         self._ledger = Ledger(settings.ledger_entries, microseconds(settings.session_ttl), dispatcher.now_us)
-        self._lanes: dict[str, Lane] = {}
+        self._lanes = Lanes(self)
         self._routes: dict[str, Route] = {}
         self._opening: dict[str, tuple[Envelope[Any], Lane]] = {}
         self._registered = 0
         self._closing = False
         self._shut_down: tuple[Envelope[Any], int] | None = None
 
-    # Operations on one request.
-
     @handles(Register)
     def _register(self, message: Register, envelope: Envelope[Any]) -> Any:
         handoff = message.handoff
         if self._closing:
-            return _refuse(envelope, RuntimeClosed())
+            refuse(envelope, RuntimeClosed())
+            return DEFERRED
         if not self._takes_part(handoff):
             return RegisterReply(RegisterStatus.NOT_PARTICIPATING)
         lane = self._lanes.get(handoff.session_id)
         if lane is not None and not lane.open:
-            return self._wait_for(lane, envelope)
+            return self._lanes.wait(lane, envelope)
         request_id = handoff.request_id
         if request_id in self._opening:
-            return self._wait_for(self._opening[request_id][1], envelope)
+            return self._lanes.wait(self._opening[request_id][1], envelope)
         if request_id in self._routes or request_id in self._ledger:
             return RegisterReply(RegisterStatus.DUPLICATE_REQUEST)
         if len(self._routes) >= self._max_open_handles:
             return RegisterReply(RegisterStatus.OVERLOADED)
         if len(self._routes) + len(self._opening) >= self._max_open_handles:
             # Whether there is room depends on a registration that the session manager has yet to judge.
-            return self._wait_for(next(iter(self._opening.values()))[1], envelope)
+            return self._lanes.wait(next(iter(self._opening.values()))[1], envelope)
         if lane is None:
-            lane = self._lanes[handoff.session_id] = Lane(handoff.session_id)
+            lane = self._lanes.add(handoff.session_id)
         lane.hold(_OPENING)
         self._opening[request_id] = envelope, lane
         self._ask_sessions(OpenSession(handoff.session_id, request_id))
@@ -151,20 +150,20 @@ class AcceptanceCoordinator(Actor):
         envelope, lane = self._opening.pop(message.request_id)
         lane.release(_OPENING)
         if not message.opened:
-            _settle(envelope, RegisterReply(RegisterStatus.OVERLOADED))
+            answer(envelope, RegisterReply(RegisterStatus.OVERLOADED))
         elif self._closing:
-            _refuse(envelope, RuntimeClosed())
+            refuse(envelope, RuntimeClosed())
             self._end_shut_down()
         else:
             try:
                 self._open(envelope.message.handoff, lane)
             except Exception as error:
                 self._sessions.tell(Unpin(message.session_id))
-                _refuse(envelope, self._failure(error))
-                self._go_on(lane)
+                refuse(envelope, self._failure(error))
+                self._lanes.go_on(lane)
                 raise
-            _settle(envelope, RegisterReply(RegisterStatus.REGISTERED))
-        self._go_on(lane)
+            answer(envelope, RegisterReply(RegisterStatus.REGISTERED))
+        self._lanes.go_on(lane)
 
     def _open(self, handoff: Handoff, lane: Lane) -> None:
         handle = AcceptanceHandle(
@@ -187,10 +186,10 @@ class AcceptanceCoordinator(Actor):
         route = self._routes.get(request_id)
         if route is None:
             opening = self._opening.get(request_id)
-            return _UNKNOWN[type(message)] if opening is None else self._wait_for(opening[1], envelope)
+            return _UNKNOWN[type(message)] if opening is None else self._lanes.wait(opening[1], envelope)
         lane = route.lane
         if not lane.lets_pass(route):
-            return self._wait_for(lane, envelope)
+            return self._lanes.wait(lane, envelope)
         lane.enter(route, envelope.reply_to)  # type: ignore[arg-type]
         route.mailbox.put(envelope)
         return DEFERRED
@@ -202,8 +201,6 @@ class AcceptanceCoordinator(Actor):
             return self._ledger.status(message.request_id) or NO_REQUEST
         return self._to_handle(message, envelope)
 
-    # Operations on one session.
-
     @handles(ReadHistory, ClaimTurn)
     def _to_session_if_taking_part(self, message: AskSession, envelope: Envelope[Any]) -> Any:
         if not self._takes_part(message):
@@ -214,7 +211,7 @@ class AcceptanceCoordinator(Actor):
     def _to_session(self, message: Any, envelope: Envelope[Any]) -> Any:
         lane = self._lanes.get(message.session_id)
         if lane is not None and not lane.open:
-            return self._wait_for(lane, envelope)
+            return self._lanes.wait(lane, envelope)
         self._sessions.put(envelope)
         return DEFERRED
 
@@ -224,7 +221,7 @@ class AcceptanceCoordinator(Actor):
         if lane is None:
             self._sessions.put(envelope)
         elif not lane.open:
-            self._wait_for(lane, envelope)
+            self._lanes.wait(lane, envelope)
         else:
             self._empty(lane, CloseCause.CLEARED, envelope)
         return DEFERRED
@@ -235,7 +232,7 @@ class AcceptanceCoordinator(Actor):
         if lane is None:
             self._sessions.tell(DropIfIdle(message.session_id))
         elif not lane.open:
-            self._wait_for(lane, envelope)
+            self._lanes.wait(lane, envelope)
         else:
             lane.hold(_EXPIRY)
             self._ask_sessions(CheckIdle(message.session_id))
@@ -243,12 +240,12 @@ class AcceptanceCoordinator(Actor):
 
     @handles(SessionChecked)
     def _session_checked(self, message: SessionChecked, _envelope: Envelope[Any]) -> None:
-        lane = self._lanes[message.session_id]
+        lane = self._lanes.of(message.session_id)
         lane.release(_EXPIRY)
         if message.idle:
             self._empty(lane, CloseCause.SESSION_EXPIRED, Envelope(DropIfIdle(message.session_id)))
         else:
-            self._go_on(lane)
+            self._lanes.go_on(lane)
 
     def _empty(self, lane: Lane, cause: CloseCause, then: Envelope[Any]) -> None:
         """Close every handle of the lane, in order, and send `then` to the session manager when the last has closed."""
@@ -267,14 +264,16 @@ class AcceptanceCoordinator(Actor):
         lane.emptying = None
         self._sessions.put(then)
         lane.release(_EMPTYING)
-        self._go_on(lane)
+        self._lanes.go_on(lane)
+
+    @handles(LaneFree)
+    def _lane_free(self, message: LaneFree, _envelope: Envelope[Any]) -> None:
+        self._lanes.freed(message.session_id)
 
     @handles(Configure)
     def _configure(self, message: Configure, _envelope: Envelope[Any]) -> ConfigureReply:
         self._history_enabled = message.history_enabled
         return ConfigureReply(ConfigureStatus.CONFIGURED)
-
-    # What the handles report.
 
     @handles(HandleClosed)
     def _handle_closed(self, message: HandleClosed, _envelope: Envelope[Any]) -> AckReply | CloseReply | None:
@@ -291,7 +290,7 @@ class AcceptanceCoordinator(Actor):
             self._pass_turn(lane)
         if lane.asked is route:
             self._pass_over_next(lane)
-        self._go_on(lane)
+        self._lanes.go_on(lane)
         self._end_shut_down()
         return message.reply
 
@@ -306,7 +305,7 @@ class AcceptanceCoordinator(Actor):
         route = self._routes.get(message.request_id)
         if route is not None:
             route.lane.release(hold_of(route))
-            self._go_on(route.lane)
+            self._lanes.go_on(route.lane)
 
     @handles(WaitedTooLong)
     def _waited_too_long(self, message: WaitedTooLong, envelope: Envelope[Any]) -> Any:
@@ -314,7 +313,7 @@ class AcceptanceCoordinator(Actor):
         if route is None:
             return None
         if not route.lane.open:
-            return self._wait_for(route.lane, envelope)
+            return self._lanes.wait(route.lane, envelope)
         route.lane.hold(_PASSING)
         route.lane.passing_before = route.place
         self._pass_over_next(route.lane)
@@ -325,7 +324,7 @@ class AcceptanceCoordinator(Actor):
         following = lane.next_exposed()
         if following is None:
             lane.release(_PASSING)
-            self._go_on(lane)
+            self._lanes.go_on(lane)
         else:
             following.mailbox.tell(PassOver())
 
@@ -336,8 +335,6 @@ class AcceptanceCoordinator(Actor):
             # It was activated or is complete, and stays so: it need not be asked again.
             route.lane.exposed.pop(message.request_id, None)
             self._pass_over_next(route.lane)
-
-    # The kernel's side.
 
     @handles(Inspect)
     def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> int:
@@ -355,7 +352,7 @@ class AcceptanceCoordinator(Actor):
     def _end_shut_down(self) -> None:
         if self._shut_down is not None and not self._routes and not self._opening:
             (envelope, closed), self._shut_down = self._shut_down, None
-            _settle(envelope, closed)
+            answer(envelope, closed)
 
     def _ask_sessions(self, question: OpenSession | CheckIdle) -> None:
         self._sessions.ask(question, Asked(self.mailbox, question))
@@ -367,21 +364,19 @@ class AcceptanceCoordinator(Actor):
         if isinstance(question, OpenSession):
             envelope, lane = self._opening.pop(question.request_id)
             lane.release(_OPENING)
-            _refuse(envelope, failed.error)
-            self._go_on(lane)
+            refuse(envelope, failed.error)
+            self._lanes.go_on(lane)
             self._end_shut_down()
         elif isinstance(question, CheckIdle):
-            lane = self._lanes[question.session_id]
+            lane = self._lanes.of(question.session_id)
             lane.release(_EXPIRY)
-            self._go_on(lane)
+            self._lanes.go_on(lane)
 
     def owed(self) -> Iterator[Envelope[Any]]:
         for envelope, _lane in self._opening.values():
             yield envelope
-        for lane in self._lanes.values():
-            yield from lane.waiting
-            if lane.emptying is not None:
-                yield lane.emptying[1]
+        for lane in self._lanes:
+            yield from lane.owed()
         if self._shut_down is not None:
             yield self._shut_down[0]
 
@@ -395,51 +390,3 @@ class AcceptanceCoordinator(Actor):
             purpose=call.purpose,
             session_id=call.session_id,
         )
-
-    def _wait_for(self, lane: Lane, envelope: Envelope[Any]) -> Any:
-        lane.waiting.append(envelope)
-        self._wake_when_free(lane)
-        return DEFERRED
-
-    def _wake_when_free(self, lane: Lane) -> None:
-        """See to it that `_go_on` comes once what has the lane is answered; a hold ends with it anyway."""
-        if lane.awaited or lane.held:
-            return
-        missing = lane.next_answer
-        if missing is None:
-            return
-        lane.awaited = True
-        session_id, mailbox = lane.session_id, self.mailbox
-        missing.add_done_callback(lambda _answer: mailbox.tell(LaneFree(session_id)))
-
-    @handles(LaneFree)
-    def _lane_free(self, message: LaneFree, _envelope: Envelope[Any]) -> None:
-        lane = self._lanes.get(message.session_id)
-        if lane is not None:
-            lane.awaited = False
-            self._go_on(lane)
-
-    def _go_on(self, lane: Lane) -> None:
-        """Let the next operations in, as far as the lane is free; forget a lane that nothing needs."""
-        waiting = lane.waiting
-        if lane.resuming:
-            return
-        lane.resuming = True
-        while waiting and lane.free:
-            self.handle(waiting.popleft())
-        lane.resuming = False
-        if waiting:
-            self._wake_when_free(lane)
-        elif not lane.routes and lane.free:
-            self._lanes.pop(lane.session_id, None)
-
-
-def _settle(envelope: Envelope[Any], reply: object) -> None:
-    if envelope.reply_to is not None:
-        envelope.reply_to.settle(reply, None)  # type: ignore[attr-defined]
-
-
-def _refuse(envelope: Envelope[Any], error: BaseException) -> Any:
-    if envelope.reply_to is not None:
-        envelope.reply_to.settle(None, error)  # type: ignore[attr-defined]
-    return DEFERRED

@@ -35,7 +35,7 @@ from ..protocol.replies import AckReply, ActivateReply, CloseReply, ParentStates
 from ..protocol.statuses import AckStatus, ActivateStatus, CloseCause, CloseStatus
 from .actor import DEFERRED, Actor, handles
 from .dispatcher import Dispatcher
-from .mailbox import CallFailed, Envelope, Mailbox
+from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
 
 __all__ = ["AcceptanceHandle"]
 
@@ -172,7 +172,7 @@ class AcceptanceHandle(Actor):
             cause = CloseCause.FAILED if self._broken else CloseCause.COMPLETED
             self._close(cause, envelope, reply, unpinned=unpinned)
         elif envelope is not None:
-            _settle(envelope, reply, None)
+            answer(envelope, reply)
         else:
             self._coordinator.tell(TurnTaken(self._request_id, self._session_id))
         self._go_on()
@@ -232,9 +232,9 @@ class AcceptanceHandle(Actor):
             # The commit is on its way and will count; the handle closes when its answer comes.
             self._broken = True
             return
-        if self._commit_answer is not None:
+        if self._commit_answer is not None and failure is not None:
             (envelope, _status), self._commit_answer = self._commit_answer, None
-            _settle(envelope, None, failure)
+            refuse(envelope, failure)
         if self._cause is None:
             self._close(CloseCause.FAILED)
         self._go_on()
@@ -272,8 +272,3 @@ class AcceptanceHandle(Actor):
         )
         self._coordinator.put(Envelope(closed, None if envelope is None else envelope.reply_to))
         return DEFERRED
-
-
-def _settle(envelope: Envelope[Any], reply: object, error: BaseException | None) -> None:
-    if envelope.reply_to is not None:
-        envelope.reply_to.settle(reply, error)  # type: ignore[attr-defined]

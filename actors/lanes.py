@@ -8,15 +8,17 @@ until all are answered. It is free when neither is so; what finds it taken, or o
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
 from ..protocol.statuses import CloseCause
+from .actor import DEFERRED, Actor
 from .futures import Future
 from .mailbox import Envelope, Mailbox
 
-__all__ = ["Lane", "LaneFree", "Route"]
+__all__ = ["Lane", "LaneFree", "Lanes", "Route", "hold_of"]
 
 
 @attrs.frozen
@@ -128,6 +130,12 @@ class Lane:
             self._current_route = None
         return was_first
 
+    def owed(self) -> Iterator[Envelope[Any]]:
+        """What this lane keeps and nobody has answered."""
+        yield from self.waiting
+        if self.emptying is not None:
+            yield self.emptying[1]
+
     def first(self) -> Route | None:
         """The earliest registered of the open handles."""
         return next(iter(self.routes.values()), None)
@@ -137,6 +145,68 @@ class Lane:
         route = next(iter(self.exposed.values()), None)
         self.asked = route if route is not None and route.place < self.passing_before else None
         return self.asked
+
+
+class Lanes:
+    """The lanes of the coordinator by session, and what waits in them."""
+
+    def __init__(self, coordinator: Actor) -> None:
+        self._coordinator = coordinator
+        self._lanes: dict[str, Lane] = {}
+
+    def __iter__(self) -> Iterator[Lane]:
+        return iter(self._lanes.values())
+
+    def get(self, session_id: str) -> Lane | None:
+        return self._lanes.get(session_id)
+
+    def of(self, session_id: str) -> Lane:
+        """The lane of a session that has one; `KeyError` if it has not."""
+        return self._lanes[session_id]
+
+    def add(self, session_id: str) -> Lane:
+        lane = self._lanes[session_id] = Lane(session_id)
+        return lane
+
+    def wait(self, lane: Lane, envelope: Envelope[Any]) -> Any:
+        """Let an operation wait until what is before it in the lane has passed."""
+        lane.waiting.append(envelope)
+        self._wake_when_free(lane)
+        return DEFERRED
+
+    def go_on(self, lane: Lane) -> None:
+        """Let the next operations in, as far as the lane is free; forget a lane that nothing needs."""
+        waiting = lane.waiting
+        if lane.resuming:
+            return
+        lane.resuming = True
+        while waiting and lane.free:
+            self._coordinator.handle(waiting.popleft())
+        lane.resuming = False
+        if waiting:
+            self._wake_when_free(lane)
+        elif not lane.routes and lane.free:
+            self._lanes.pop(lane.session_id, None)
+
+    def freed(self, session_id: str) -> None:
+        """What the waiters of a lane waited for has been answered."""
+        lane = self._lanes.get(session_id)
+        if lane is not None:
+            lane.awaited = False
+            self.go_on(lane)
+
+    def _wake_when_free(self, lane: Lane) -> None:
+        """See to it that `go_on` comes once what has the lane is answered; a hold ends with it anyway."""
+        if lane.awaited or lane.held:
+            return
+        lane.awaited = True
+        free, mailbox = LaneFree(lane.session_id), self._coordinator.mailbox
+        missing = lane.next_answer
+        if missing is None:
+            # It was answered in this very moment, by the thread that runs the handle.
+            mailbox.tell(free)
+        else:
+            missing.add_done_callback(lambda _answer: mailbox.tell(free))
 
 
 def hold_of(route: Route) -> str:

@@ -26,7 +26,19 @@ if TYPE_CHECKING:
     from .dispatcher import Dispatcher
     from .futures import Future
 
-__all__ = ["STOP", "ActorGone", "Asked", "CallFailed", "DeadReason", "Envelope", "Inbox", "Mailbox", "ReplyTo"]
+__all__ = [
+    "STOP",
+    "ActorGone",
+    "Asked",
+    "CallFailed",
+    "DeadReason",
+    "Envelope",
+    "Inbox",
+    "Mailbox",
+    "ReplyTo",
+    "answer",
+    "refuse",
+]
 
 STOP = messages._ActorStop()
 
@@ -97,6 +109,9 @@ class Mailbox:
         self.dispatcher: Dispatcher | None = None
         self.accepted = 0
         self.handled = 0
+
+    def __repr__(self) -> str:
+        return f"<Mailbox of {self.actor.name if self.actor is not None else 'nobody'}>"
 
     def bind(self, actor: Actor, dispatcher: Dispatcher) -> None:
         """Begin to deliver to `actor`."""
@@ -203,13 +218,24 @@ class Mailbox:
 
 
 def _answer_stopped(envelope: Envelope[Any]) -> None:
-    reply_to: Any = envelope.reply_to
-    if reply_to is None:
-        return
     if isinstance(envelope.message, messages._ActorStop):
-        reply_to.settle(None, None)
+        answer(envelope, None)
     else:
-        reply_to.settle(None, ActorGone("the actor"))
+        refuse(envelope, ActorGone("the actor"))
+
+
+def answer(envelope: Envelope[Any], reply: object) -> None:
+    """Give an envelope that was kept its answer, if it wants one."""
+    reply_to: Any = envelope.reply_to
+    if reply_to is not None:
+        reply_to.settle(reply, None)
+
+
+def refuse(envelope: Envelope[Any], error: BaseException) -> None:
+    """Give an envelope that was kept an error for its answer, if it wants one."""
+    reply_to: Any = envelope.reply_to
+    if reply_to is not None:
+        reply_to.settle(None, error)
 
 
 class Inbox:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,6 +30,9 @@ app = App(
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
@@ -41,7 +45,9 @@ def run(arguments: Sequence[str]) -> int:
 
 @app.command
 def replay(
-    paths: Annotated[list[Path] | None, Parameter(name="path", show_default=False)] = None,
+    paths: Annotated[
+        list[Path] | None, Parameter(name="path", show_default=False, json_list=False, json_dict=False)
+    ] = None,
     /,
     *,
     seed: int = 0,
@@ -78,7 +84,8 @@ def replay(
                 _to(sys.stderr).print(f"{path}: no scenario (*.yaml) below this folder")
             results += [_replayed(file, seed, watch, json=json, timeline=timeline) for file in files]
     if json:
-        sys.stdout.write(as_json(results) + "\n")
+        unicode = "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+        sys.stdout.write(as_json(results, ascii_only=not unicode) + "\n")
     else:
         _summarise(results)
     if missing or any(result.invalid for result in results):

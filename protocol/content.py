@@ -29,7 +29,8 @@ def is_envelope(text: str) -> bool:
     if not (body.startswith("{") and body.endswith("}")) and not (body.startswith("[") and body.endswith("]")):
         return False
     try:
-        value = json.loads(body)
+        # Numbers are not looked at, and Python refuses to read one of some thousand digits.
+        value = json.loads(body, parse_int=str)
     except (ValueError, RecursionError):
         return False
     items = value.get("translations") if isinstance(value, dict) else value

@@ -26,7 +26,7 @@ def _at_least(least: int, *, optional: bool = False) -> Any:
         if optional and value is None:
             return
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise InvalidSetting(attribute.name, f"must be an integer of at least {least}")
+            raise InvalidSetting(attribute.name, f"must be a whole number of at least {least}")
 
     return check
 

@@ -95,7 +95,7 @@ class ParentStates(Mapping[str, ParentState]):
         return len(self._states)
 
     def __hash__(self) -> int:
-        return hash(tuple(self._states.items()))
+        return hash(frozenset(self._states.items()))
 
     def __repr__(self) -> str:
         states = ", ".join(f"{parent_id!r}: {state.value}" for parent_id, state in self._states.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -10,7 +9,12 @@ import attrs
 
 from .errors import InvalidSetting
 
-__all__ = ["Settings", "microseconds"]
+__all__ = ["MAX_COUNT", "MAX_SECONDS", "Settings", "microseconds"]
+
+MAX_SECONDS = 10**12
+"""The longest time that can be set, in seconds; some 30,000 years."""
+MAX_COUNT = 10**12
+"""The largest count that can be set."""
 
 
 def microseconds(seconds: float) -> int:
@@ -20,13 +24,22 @@ def microseconds(seconds: float) -> int:
 
 def _problem(value: object, problem: str | None, attribute: attrs.Attribute[Any]) -> None:
     if problem is not None:
-        raise InvalidSetting(attribute.name, f"{problem}, not {value!r}")
+        raise InvalidSetting(attribute.name, f"{problem}, not {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """A bad value in an error message, within a line."""
+    try:
+        shown = repr(value)
+    except ValueError:  # an integer with more digits than Python prints
+        return "that number"
+    return shown if len(shown) <= 60 else f"{shown[:60]}…"
 
 
 def _count(least: int) -> Any:
     def check(_settings: object, attribute: attrs.Attribute[int], value: object) -> None:
-        good = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        _problem(value, None if good else f"must be a whole number of at least {least}", attribute)
+        good = isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT
+        _problem(value, None if good else f"must be a whole number from {least} to {MAX_COUNT}", attribute)
 
     return check
 
@@ -36,8 +49,8 @@ def _seconds(*, optional: bool = False) -> Any:
         if optional and value is None:
             return
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        good = number and math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
-        _problem(value, None if good else "must be a finite number of seconds of at least 0", attribute)
+        good = number and 0 <= value <= MAX_SECONDS  # type: ignore[operator]
+        _problem(value, None if good else f"must be a number of seconds from 0 to {MAX_SECONDS}", attribute)
 
     return check
 

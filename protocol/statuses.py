@@ -26,6 +26,8 @@ class Purpose(StrEnum):
 
 
 class RegisterStatus(StrEnum):
+    """What a registration came to (C2, C3.3): only `REGISTERED` created anything."""
+
     REGISTERED = "REGISTERED"
     DUPLICATE_REQUEST = "DUPLICATE_REQUEST"
     NOT_PARTICIPATING = "NOT_PARTICIPATING"
@@ -34,6 +36,8 @@ class RegisterStatus(StrEnum):
 
 
 class ActivateStatus(StrEnum):
+    """What an activation came to (C8): only `ACTIVATED` changed anything."""
+
     ACTIVATED = "ACTIVATED"
     ALREADY_ACTIVE = "ALREADY_ACTIVE"
     UNKNOWN_REQUEST = "UNKNOWN_REQUEST"
@@ -52,11 +56,15 @@ class AckStatus(StrEnum):
 
 
 class CloseStatus(StrEnum):
+    """Whether there was anything to end (C9); `UNKNOWN_REQUEST` also means a closed one."""
+
     DISPOSED = "DISPOSED"
     UNKNOWN_REQUEST = "UNKNOWN_REQUEST"
 
 
 class ClearStatus(StrEnum):
+    """Whether there was a session to forget (C16)."""
+
     CLEARED = "CLEARED"
     UNKNOWN_SESSION = "UNKNOWN_SESSION"
 
@@ -68,6 +76,8 @@ class ClaimStatus(StrEnum):
 
 
 class ConfigureStatus(StrEnum):
+    """The answer to a change of the history switch (C3)."""
+
     CONFIGURED = "CONFIGURED"
 
 

@@ -11,10 +11,26 @@ from loguru import logger
 if TYPE_CHECKING:
     from loguru import Message
 
-__all__ = ["LogWatch"]
+__all__ = ["OWN_WORDS", "LogWatch"]
 
 _TELLING = 6
 """Shorter texts are too likely to stand in a line by chance."""
+
+OWN_WORDS = (
+    "dead letter",
+    "actor",
+    "failed with",
+    "in",
+    "line",
+    "stopped",
+    "closed",
+    "the event loop closed before an answer that was awaited on it",
+    "a callback of a future raised",
+    "a worker survived",
+    "a turn could not be written",
+    "the runtime did not come to rest",
+)
+"""What the package's own log lines say apart from their fields; a text that is part of it tells nothing."""
 
 
 class LogWatch:
@@ -41,13 +57,13 @@ class LogWatch:
         lines, self._lines = self._lines, []
         if not lines:
             return False
-        names = tuple(ids)
+        names = (*ids, *OWN_WORDS)
         telling = [text for text in texts if len(text) >= _TELLING and not any(text in name for name in names)]
-        return any(text in line for line in lines for text in telling)
+        return any(text in line or repr(text)[1:-1] in line for line in lines for text in telling)
 
     def _take(self, message: Message) -> None:
-        # The fixed words of a line are the program's own; what could leak comes in by its fields.
         record = message.record
-        self._lines.append(" ".join(str(value) for value in record["extra"].values()))
+        fields = " ".join(str(value) for value in record["extra"].values())
+        self._lines.append(f"{record['message']} {fields}")
         if record["exception"] is not None:
             self._lines.append(str(record["exception"].value))

@@ -6,7 +6,6 @@ only knows how. Unknown, missing and doubled keys, wrong types and bad durations
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -16,7 +15,8 @@ import attrs
 import yaml
 from cattrs import BaseConverter
 
-from .source import Budget, InvalidScenario, did_you_mean, place_of, plain, scalar
+from ..protocol.settings import MAX_COUNT
+from .source import Budget, InvalidScenario, did_you_mean, place_of, plain, scalar, word
 
 __all__ = ["Count", "Duration", "Id", "Located", "Name", "Reader", "Text", "Value", "fields_of", "key_of"]
 
@@ -33,6 +33,7 @@ Value = NewType("Value", object)
 T = TypeVar("T")
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|min|h)\s*", re.ASCII)
+_MAX_SECONDS = 10**30
 _UNIT_US = {"ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000}
 
 
@@ -106,7 +107,7 @@ class Reader:
         for key_node, value_node in node.value:
             key = self._id(key_node, Id)
             if key in seen:
-                raise InvalidScenario(place_of(key_node), f"the key {key} stands twice")
+                raise InvalidScenario(place_of(key_node), f"the key {word(key)} stands twice")
             seen.add(key)
             yield key, key_node, value_node
 
@@ -120,7 +121,9 @@ class Reader:
         """`entries`, of which each key must be one of `known`."""
         for key, key_node, value_node in self.entries(node, what):
             if key not in known:
-                raise InvalidScenario(place_of(key_node), f"unknown key {key} in {what}{did_you_mean(key, known)}")
+                raise InvalidScenario(
+                    place_of(key_node), f"unknown key {word(key)} in {what}{did_you_mean(key, known)}"
+                )
             yield key, key_node, value_node
 
     def _record_hook(self, cls: type[Any]) -> Callable[[yaml.Node, Any], Any]:
@@ -153,7 +156,8 @@ class Reader:
             if isinstance(value, str):
                 return value
             raise InvalidScenario(
-                place_of(node), f'an id must be text, and YAML reads this as {kind(node)}: quote it, "{node.value}"'
+                place_of(node),
+                f'an id must be text, and YAML reads this as {kind(node)}: quote it, "{word(node.value)}"',
             )
         raise InvalidScenario(place_of(node), f"an id must be text, not {kind(node)}")
 
@@ -165,8 +169,8 @@ class Reader:
 
     def _count(self, node: yaml.Node, _wanted: Any) -> int:
         value = scalar(node) if isinstance(node, yaml.ScalarNode) else None
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InvalidScenario(place_of(node), f"must be a whole number of at least 0, not {kind(node)}")
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_COUNT:
+            raise InvalidScenario(place_of(node), f"must be a whole number from 0 to {MAX_COUNT}, not {kind(node)}")
         return value
 
     def _switch(self, node: yaml.Node, _wanted: Any) -> bool:
@@ -177,8 +181,13 @@ class Reader:
 
     def _duration(self, node: yaml.Node, _wanted: Any) -> int:
         value = scalar(node) if isinstance(node, yaml.ScalarNode) else None
+        amount = None
         if isinstance(value, str) and (match := _DURATION.fullmatch(value)):
-            return round(Decimal(match[1]) * _UNIT_US[match[2]])
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
-            return round(Decimal(str(value)) * 1_000_000)
-        raise InvalidScenario(place_of(node), "must be a duration: a number with ms, s, min or h, or seconds")
+            amount = Decimal(match[1]) * _UNIT_US[match[2]]
+        elif isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_SECONDS:
+            amount = Decimal(str(value)) * 1_000_000
+        if amount is None:
+            raise InvalidScenario(place_of(node), "must be a duration: a number with ms, s, min or h, or seconds")
+        if amount > _MAX_SECONDS * 1_000_000:
+            raise InvalidScenario(place_of(node), f"must be a duration of at most {_MAX_SECONDS} s")
+        return round(amount)

@@ -182,7 +182,7 @@ class _Replay:
 
 
 def _described(what: object) -> str:
-    return " ".join(str(part) for part in what) if isinstance(what, tuple) else str(what)
+    return " ".join(str(part) for part in what) if type(what) is tuple else str(what)
 
 
 def _names(entry: Located) -> set[str]:

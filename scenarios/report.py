@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,13 +17,22 @@ def _plain(failure: Failure) -> dict[str, Any]:
     return {
         "line": failure.line,
         "step": failure.step,
-        "expected": shown(failure.expected),
-        "actual": failure.actual,
+        "expected": _finite(shown(failure.expected)),
+        "actual": _finite(failure.actual),
         "message": failure.message,
     }
 
 
-def as_json(results: Sequence[Result]) -> str:
+def _finite(value: Any) -> Any:
+    """JSON knows no NaN and no infinity: they are shown as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list) else value
+
+
+def as_json(results: Sequence[Result], *, ascii_only: bool = False) -> str:
     """One JSON array, in the shape of the language page."""
     return json.dumps(
         [
@@ -35,7 +45,8 @@ def as_json(results: Sequence[Result]) -> str:
             }
             for result in results
         ],
-        ensure_ascii=False,
+        ensure_ascii=ascii_only,
+        allow_nan=False,
         indent=2,
         default=str,
     )

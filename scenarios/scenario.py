@@ -14,7 +14,7 @@ from ..protocol.settings import Settings
 from ..protocol.statuses import CloseCause, ParentState
 from .expectations import OneOf
 from .reading import Duration, Id, Located, Name, Reader, Text, Value, kind
-from .source import InvalidScenario, did_you_mean, load, place_of, scalar
+from .source import InvalidScenario, did_you_mean, load, place_of, scalar, word
 from .verbs import LATER_VERBS, STATUSES, VERBS, Verb, teach_verbs
 
 __all__ = ["Moment", "Scenario", "Step", "read_scenario"]
@@ -110,12 +110,12 @@ class _ScenarioReader:
         known = attrs.fields_dict(ProviderPolicy)
         for name, _name_node, policy_node in self._reader.entries(node, "providers"):
             values: dict[str, Any] = {}
-            for key, key_node, value_node in self._reader.known(policy_node, known, f"the provider {name}"):
+            for key, key_node, value_node in self._reader.known(policy_node, known, f"the provider {word(name)}"):
                 values[key] = scalar(value_node) if isinstance(value_node, yaml.ScalarNode) else object()
                 try:
                     ProviderPolicy(**{key: values[key]})
                 except InvalidSetting as error:
-                    raise InvalidScenario(place_of(key_node), f"the provider {name}: {error}") from None
+                    raise InvalidScenario(place_of(key_node), f"the provider {word(name)}: {error}") from None
             policies[name] = ProviderPolicy(**values)
         return policies
 
@@ -192,7 +192,7 @@ class _ScenarioReader:
             return OneOf(tuple(self._status(one, verb) for one in alternatives))
         value = self._value(node)
         if isinstance(value, str) and value not in STATUSES:
-            raise InvalidScenario(place_of(node), f"unknown status {value}{did_you_mean(value, verb.statuses)}")
+            raise InvalidScenario(place_of(node), f"unknown status {word(value)}{did_you_mean(value, verb.statuses)}")
         return value
 
     def _one_of(self, node: yaml.Node) -> list[yaml.Node] | None:
@@ -200,21 +200,20 @@ class _ScenarioReader:
         if isinstance(node, yaml.MappingNode) and len(node.value) == 1:
             key_node, value_node = node.value[0]
             if isinstance(key_node, yaml.ScalarNode) and key_node.value == "one_of":
+                self._reader.budget.spend(node)
                 return self._reader.items(value_node, "one_of")
         return None
 
-    def _value(self, node: yaml.Node, depth: int = 0) -> Any:
+    def _value(self, node: yaml.Node) -> Any:
         self._reader.budget.spend(node)
-        if depth > 200:
-            raise InvalidScenario(place_of(node), "contains itself")
         alternatives = self._one_of(node)
         if alternatives is not None:
-            return OneOf(tuple(self._value(one, depth + 1) for one in alternatives))
+            return OneOf(tuple(self._value(one) for one in alternatives))
         if isinstance(node, yaml.SequenceNode):
-            return [self._value(item, depth + 1) for item in node.value]
+            return [self._value(item) for item in node.value]
         if isinstance(node, yaml.MappingNode):
             entries = self._reader.entries(node, "this")
-            return {key: self._value(value_node, depth + 1) for key, _key_node, value_node in entries}
+            return {key: self._value(value_node) for key, _key_node, value_node in entries}
         return self._reader.read(node, Value)
 
     def _then(self, node: yaml.Node) -> dict[str, Located]:
@@ -247,7 +246,7 @@ class _ScenarioReader:
     def _word(self, node: yaml.Node, words: frozenset[str], what: str) -> Any:
         value = self._value(node)
         if isinstance(value, str) and value not in words:
-            raise InvalidScenario(place_of(node), f"unknown {what} {value}{did_you_mean(value, words)}")
+            raise InvalidScenario(place_of(node), f"unknown {what} {word(value)}{did_you_mean(value, words)}")
         if not isinstance(value, str | None):
             raise InvalidScenario(place_of(node), f"a {what} must be text, not {kind(node)}")
         return value

@@ -41,6 +41,12 @@ def place_of(node: yaml.Node) -> Place:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
+def word(text: str) -> str:
+    """A word of the file in an error message, within a line."""
+    short = text if len(text) <= 60 else f"{text[:60]}…"
+    return short if short.isprintable() else repr(short)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion to end an error message with, or nothing."""
     names = list(known)
@@ -63,7 +69,36 @@ def load(path: Path) -> yaml.MappingNode:
         raise InvalidScenario((1, 1), "is empty; a scenario needs the keys scenario and timeline")
     if not isinstance(node, yaml.MappingNode):
         raise InvalidScenario(place_of(node), "must be a mapping with the keys scenario and timeline")
+    _refuse_shape(node)
     return node
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _refuse_shape(root: yaml.Node) -> None:
+    """Aliases can make a value contain itself, or nest deeper than the text does: no walk may follow them then."""
+    height: dict[int, int] = {}
+    path: set[int] = set()
+    stack = [(root, iter(_children(root)))]
+    path.add(id(root))
+    while stack:
+        node, rest = stack[-1]
+        child = next(rest, None)
+        if child is None:
+            stack.pop()
+            path.discard(id(node))
+            height[id(node)] = 1 + max((height[id(inner)] for inner in _children(node)), default=0)
+            if height[id(node)] > _MAX_DEPTH:
+                raise InvalidScenario(place_of(node), f"nests deeper than {_MAX_DEPTH} levels")
+        elif id(child) in path:
+            raise InvalidScenario(place_of(child), "contains itself")
+        elif id(child) not in height:
+            path.add(id(child))
+            stack.append((child, iter(_children(child))))
 
 
 def _decoded(body: bytes) -> str:
@@ -145,22 +180,19 @@ class Budget:
             raise InvalidScenario(place_of(node), f"expands to more than {_MAX_VALUES} values; use fewer aliases")
 
 
-def plain(node: yaml.Node, budget: Budget, _inside: tuple[int, ...] = ()) -> Any:
+def plain(node: yaml.Node, budget: Budget) -> Any:
     """The node as dicts, lists and scalars."""
     budget.spend(node)
     if isinstance(node, yaml.ScalarNode):
         return scalar(node)
-    if id(node) in _inside or len(_inside) > _MAX_DEPTH:
-        raise InvalidScenario(place_of(node), "contains itself")
-    inside = (*_inside, id(node))
     if isinstance(node, yaml.SequenceNode):
-        return [plain(item, budget, inside) for item in node.value]
+        return [plain(item, budget) for item in node.value]
     mapping: dict[Any, Any] = {}
     for key_node, value_node in node.value:
-        key = plain(key_node, budget, inside)
+        key = plain(key_node, budget)
         if not isinstance(key, str | int | float | bool | None):
             raise InvalidScenario(place_of(key_node), "is no key")
         if key in mapping:
-            raise InvalidScenario(place_of(key_node), f"the key {key} stands twice")
-        mapping[key] = plain(value_node, budget, inside)
+            raise InvalidScenario(place_of(key_node), f"the key {word(str(key))} stands twice")
+        mapping[key] = plain(value_node, budget)
     return mapping

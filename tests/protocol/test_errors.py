@@ -1,0 +1,41 @@
+"""Errors: one base, the standard type that a caller would catch, structured fields (design 5)."""
+
+from __future__ import annotations
+
+import pytest
+from dragoman.protocol import errors
+from dragoman.protocol.errors import DragomanError
+
+STANDARD: dict[str, type[Exception]] = {
+    "ActorFailed": RuntimeError,
+    "ActorStopped": RuntimeError,
+    "BlockingInHandler": RuntimeError,
+    "IllegalTransition": RuntimeError,
+    "InvalidArgument": ValueError,
+    "InvalidSetting": ValueError,
+    "NotSupported": NotImplementedError,
+    "RuntimeClosed": RuntimeError,
+    "SimulationStalled": RuntimeError,
+}
+
+
+def test_no_error_is_left_out_here() -> None:
+    assert set(errors.__all__) == {*STANDARD, "DragomanError"}
+
+
+@pytest.mark.parametrize(("name", "standard"), STANDARD.items())
+def test_an_error_is_caught_by_the_common_base_and_by_its_standard_type(name: str, standard: type[Exception]) -> None:
+    assert issubclass(getattr(errors, name), DragomanError)
+    assert issubclass(getattr(errors, name), standard)
+
+
+def test_a_bad_argument_names_its_field() -> None:
+    error = errors.InvalidArgument("max_turns", "must be a number")
+    assert (error.field, error.problem) == ("max_turns", "must be a number")
+    assert str(error) == "max_turns: must be a number"
+
+
+def test_a_failed_actor_names_type_and_place_of_the_fault() -> None:
+    error = errors.ActorFailed("SessionManager", "KeyError", "sessions", 12)
+    assert (error.actor, error.error_type, error.module, error.line) == ("SessionManager", "KeyError", "sessions", 12)
+    assert all(part in str(error) for part in ("SessionManager", "KeyError", "sessions", "12"))
