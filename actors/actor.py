@@ -20,9 +20,10 @@ import pykka
 from loguru import logger
 
 from ..protocol.errors import ActorFailed, DragomanError
+from . import interrupts
 from .dispatcher import Dispatcher
 from .futures import Future
-from .mailbox import STOP, Envelope, Inbox, Mailbox
+from .mailbox import STOP, Envelope, Inbox, Mailbox, refuse
 from .timers import TimerEntry, TimerFired
 
 __all__ = ["DEFERRED", "Actor", "handles"]
@@ -83,9 +84,8 @@ class Actor(pykka.Actor):
 
     def _start_actor_loop(self) -> None:
         self.dispatcher.adopt(self.mailbox)
-        self.mailbox.bind(self, self.dispatcher)
-        if type(self).on_start is not pykka.Actor.on_start:
-            self.mailbox.tell(_START)
+        starts = type(self).on_start is not pykka.Actor.on_start
+        self.mailbox.bind(self, self.dispatcher, Envelope(_START) if starts else None)
 
     def spawn(self) -> Mailbox:
         """Start as a child, outside of pykka's registry."""
@@ -125,16 +125,21 @@ class Actor(pykka.Actor):
         """Apply the handler of the message, and answer."""
         message = envelope.message
         handler = self.handlers.get(type(message))
+        failure: ActorFailed | None = None
+        told: BaseException | None = None
+        answer = None
         try:
             answer = self._handle_receive(message) if handler is None else handler(self, message, envelope)
-        except Exception as error:
-            self._fail(envelope, error)
         except BaseException as error:
-            self._fail(envelope, error)
-            raise
-        else:
-            if answer is not DEFERRED and envelope.reply_to is not None:
-                envelope.reply_to.settle(answer, None)  # type: ignore[attr-defined]
+            failure = self._failure(error)
+            told = _alone(error) if isinstance(error, DragomanError) else failure
+            if isinstance(error, KeyboardInterrupt):
+                interrupts.hold()
+        if failure is not None:
+            # Outside of the clause: what a callback raises must not be chained to the fault, which may show texts.
+            self._fail(envelope, failure, told)
+        elif answer is not DEFERRED and envelope.reply_to is not None:
+            envelope.reply_to.settle(answer, None)  # type: ignore[attr-defined]
 
     def owed(self) -> Iterator[Envelope[Any]]:
         """The envelopes that this actor keeps and has yet to answer; they are answered when it stops."""
@@ -142,6 +147,8 @@ class Actor(pykka.Actor):
 
     def start_timer(self, key: str, delay_us: int, stamp: int | None = None) -> None:
         """Call `on_timer(key)` in `delay_us` microseconds; a running timer of that key is superseded."""
+        if self.mailbox.is_set():
+            return
         if self._timers is None:
             self._timers = {}
         self.cancel_timer(key)
@@ -178,26 +185,33 @@ class Actor(pykka.Actor):
     def _stop(self) -> None:
         if self.mailbox.is_set():
             return
-        for key in tuple(self._timers or ()):
-            self.cancel_timer(key)
         self.dispatcher.retire(self.mailbox)
-        if self.in_registry:
-            pykka.ActorRegistry.unregister(self.actor_ref)
+        failure: ActorFailed | None = None
         try:
             self.on_stop()
         except Exception as error:
-            self.dispatcher.handler_failed(self._failure(error))
+            failure = self._failure(error)
+        if failure is not None:
+            self.dispatcher.handler_failed(failure)
 
-    def _fail(self, envelope: Envelope[Any], error: BaseException) -> None:
-        failure = self._failure(error)
+    def retired(self) -> None:
+        """The mailbox has closed: end the timers, leave the registry. Runs in whichever thread retires the actor."""
+        for key in tuple(self._timers or ()):
+            self.cancel_timer(key)
+        if self._ref is not None and self.in_registry:
+            pykka.ActorRegistry.unregister(self._ref)
+
+    def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
         self.dispatcher.handler_failed(failure)
-        if envelope.reply_to is not None:
-            told = error if isinstance(error, DragomanError) else failure
-            envelope.reply_to.settle(None, told)  # type: ignore[attr-defined]
+        second: ActorFailed | None = None
         try:
             self.on_failure(ActorFailed, failure, None)
-        except Exception as second:
-            self.dispatcher.handler_failed(self._failure(second))
+        except Exception as error:
+            second = self._failure(error)
+        if second is not None:
+            self.dispatcher.handler_failed(second)
+        refuse(envelope, told or failure)
+        if second is not None:
             self._stop()
 
     def _failure(self, error: BaseException) -> ActorFailed:
@@ -215,6 +229,12 @@ class Actor(pykka.Actor):
         logger.error(
             "{actor} failed with {error_type}", actor=self.name, error_type=getattr(exception_type, "__name__", "?")
         )
+
+
+def _alone(error: DragomanError) -> DragomanError:
+    """A typed error without what led to it, which may show texts."""
+    error.__cause__ = error.__context__ = error.__traceback__ = None
+    return error
 
 
 class _Start:

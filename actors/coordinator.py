@@ -342,6 +342,10 @@ class AcceptanceCoordinator(Actor):
 
     @handles(ShutDown)
     def _begin_shut_down(self, _message: ShutDown, envelope: Envelope[Any]) -> Any:
+        """What was sent before is handled first: the shutdown waits its turn in each lane that is taken."""
+        taken = next((lane for lane in self._lanes if not lane.open), None)
+        if taken is not None:
+            return self._lanes.wait(taken, envelope)
         self._closing = True
         self._shut_down = envelope, len(self._routes)
         for route in tuple(self._routes.values()):

@@ -72,8 +72,8 @@ class Dispatcher(abc.ABC):
         """Put an envelope that comes from outside of the actors."""
 
     @abc.abstractmethod
-    def wait(self, future: Future[Any], timeout_s: float | None) -> None:
-        """Return when `future` is done, running mailboxes meanwhile; raises `WaitTimeout`."""
+    def wait(self, future: Future[Any], timeout_s: float | None, *, helping: bool = True) -> None:
+        """Return when `future` is done, running mailboxes meanwhile if `helping`; raises `WaitTimeout`."""
 
     @abc.abstractmethod
     def before_await(self, future: Future[Any]) -> None:
@@ -107,9 +107,9 @@ class Dispatcher(abc.ABC):
         """Count a live actor's mailbox."""
         self._live.add(mailbox)
 
-    def retire(self, mailbox: Mailbox) -> None:
-        """Close the mailbox of an actor that stops."""
-        mailbox.close()
+    def retire(self, mailbox: Mailbox, *, abandon: bool = False) -> None:
+        """Close the mailbox of an actor that stops; with `abandon`, of one that may never do."""
+        mailbox.close(abandon=abandon)
         with self._counting:
             if mailbox in self._live:
                 self._live.discard(mailbox)
@@ -120,7 +120,7 @@ class Dispatcher(abc.ABC):
         """Close every mailbox that is left; how many messages were in them."""
         left = self.counts().queued
         for mailbox in tuple(self._live):
-            self.retire(mailbox)
+            self.retire(mailbox, abandon=True)
         return left
 
     def dead_letter(self, message: object, reason: DeadReason) -> None:

@@ -21,6 +21,7 @@ import pykka
 from loguru import logger
 
 from ..protocol.errors import BlockingInHandler, DragomanError
+from . import interrupts
 from .parking import Gate
 from .running import here
 
@@ -47,7 +48,7 @@ class WaitTimeout(DragomanError, pykka.Timeout, TimeoutError):
 class Future(pykka.Future[T]):
     """The answer to one message; see the module for its rules."""
 
-    __slots__ = ("_callbacks", "_error", "_lock", "_value", "dispatcher", "done")
+    __slots__ = ("_born_inside", "_callbacks", "_error", "_lock", "_value", "dispatcher", "done")
 
     _get_hook: Callable[[float | None], T] | None = None
 
@@ -55,6 +56,7 @@ class Future(pykka.Future[T]):
         # pykka's own initialiser is for futures with a get hook; it runs when one is set.
         self.dispatcher = dispatcher
         self.done = False
+        self._born_inside = here.dispatcher is not None
         self._value: Any = None
         self._error: BaseException | None = None
         self._callbacks: list[Callable[[Future[T]], object]] | None = None
@@ -66,19 +68,23 @@ class Future(pykka.Future[T]):
     def get(self, timeout: float | None = None) -> T:
         """The answer, waiting for it up to `timeout` seconds.
 
-        Raises `WaitTimeout` if it is not there by then, `BlockingInHandler` inside an actor's handler, and whatever
-        error the answer is.
+        Raises `WaitTimeout` if it is not there by then, `BlockingInHandler` inside an actor's handler (one that is
+        there may be read, if it was not asked for in a handler), and whatever error the answer is.
         """
+        if here.dispatcher is not None and (not self.done or (self._born_inside and not here.calls_back)):
+            # An answer that a handler asked for itself may happen to be there: a mistake should not depend on luck.
+            raise BlockingInHandler
         if not self.done:
             if self._get_hook is not None:
                 return super().get(timeout=timeout)
-            if here.dispatcher is not None:
-                raise BlockingInHandler
             if self.dispatcher is None:
                 self.block(timeout)
             else:
                 self.dispatcher.wait(self, timeout)
-        return self._answer()
+        answer = self._answer()
+        if interrupts.pending and here.dispatcher is None:
+            interrupts.raise_pending()
+        return answer
 
     def block(self, timeout_s: float | None) -> None:
         """Park this thread until the answer is there; raises `WaitTimeout`."""
@@ -166,10 +172,13 @@ class Future(pykka.Future[T]):
                 self._callbacks.remove(callback)
 
     def _call(self, callback: Callable[[Future[T]], object]) -> None:
+        outer, here.calls_back = here.calls_back, True
         try:
             callback(self)
         except Exception as error:
             logger.error("a callback of a future raised {error_type}", error_type=type(error).__name__)
+        finally:
+            here.calls_back = outer
 
     def _answer(self) -> T:
         if self._error is not None:

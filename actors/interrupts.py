@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import signal
 import threading
-from types import FrameType
+from types import CodeType, FrameType
 
-__all__ = ["guard", "raise_pending", "release"]
+__all__ = ["WAITING", "guard", "hold", "raise_pending", "release"]
 
 _KERNEL = __name__.rpartition(".")[0] + "."
-_SAFE = f"{_KERNEL}parking"
+
+WAITING: set[CodeType] = set()
+"""The places of the kernel that only wait: there an interrupt may strike at any time."""
 
 _lock = threading.Lock()
 _guards = 0
@@ -31,16 +33,15 @@ def guard() -> bool:
     if threading.current_thread() is not threading.main_thread():
         return False
     with _lock:
-        if _guards == 0:
-            if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-                return False
-            signal.signal(signal.SIGINT, _on_interrupt)
+        if signal.getsignal(signal.SIGINT) not in (signal.default_int_handler, _on_interrupt):
+            return False
+        signal.signal(signal.SIGINT, _on_interrupt)
         _guards += 1
     return True
 
 
 def release() -> None:
-    """End one `guard`; the last one restores Python's handler, from whatever thread it can."""
+    """End one `guard`; the last one restores Python's handler, or the next one in the main thread does."""
     global _guards
     with _lock:
         _guards -= 1
@@ -48,6 +49,12 @@ def release() -> None:
             return
         if signal.getsignal(signal.SIGINT) is _on_interrupt:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def hold() -> None:
+    """Keep an interrupt for the moment in which the kernel is left."""
+    global pending
+    pending = True
 
 
 def raise_pending() -> None:
@@ -59,16 +66,15 @@ def raise_pending() -> None:
 
 
 def _on_interrupt(signum: int, frame: FrameType | None) -> None:
-    global pending
     if _in_kernel(frame):
-        pending = True
+        hold()
     else:
         signal.default_int_handler(signum, frame)
 
 
 def _in_kernel(frame: FrameType | None) -> bool:
-    """Whether `frame` runs inside the kernel, and not in the one place there that only waits."""
-    if frame is not None and frame.f_globals.get("__name__") == _SAFE:
+    """Whether `frame` runs inside the kernel, and not in a place there that only waits."""
+    if frame is not None and frame.f_code in WAITING:
         return False
     while frame is not None:
         if str(frame.f_globals.get("__name__")).startswith(_KERNEL):

@@ -89,6 +89,7 @@ class Mailbox:
 
     __slots__ = (
         "_closed",
+        "_current",
         "_incoming",
         "_lock",
         "_outgoing",
@@ -104,6 +105,7 @@ class Mailbox:
         self._outgoing: list[Envelope[Any]] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._current: Envelope[Any] | None = None
         self._scheduled = True  # until an actor is bound, nothing may be run
         self.actor: Actor | None = None
         self.dispatcher: Dispatcher | None = None
@@ -113,13 +115,16 @@ class Mailbox:
     def __repr__(self) -> str:
         return f"<Mailbox of {self.actor.name if self.actor is not None else 'nobody'}>"
 
-    def bind(self, actor: Actor, dispatcher: Dispatcher) -> None:
-        """Begin to deliver to `actor`."""
+    def bind(self, actor: Actor, dispatcher: Dispatcher, first: Envelope[Any] | None = None) -> None:
+        """Begin to deliver to `actor`: `first`, then what has come already."""
         with self._lock:
             self.actor = actor
             self.dispatcher = dispatcher
-            self._scheduled = bool(self._incoming)
-        if self._scheduled:
+            if first is not None:
+                self._incoming.insert(0, first)
+                self.accepted += 1
+            self._scheduled = has_messages = bool(self._incoming)
+        if has_messages:
             dispatcher.ready(self)
 
     def put(self, envelope: Envelope[Any], /) -> None:
@@ -181,12 +186,17 @@ class Mailbox:
             self.handled += 1
             limit -= 1
             if actor is not None:
+                self._current = envelope
                 actor.receive(envelope)
+                self._current = None
             if (limit <= 0 or (until is not None and until.done)) and (outgoing or self._incoming):
                 return True
 
-    def close(self) -> None:
-        """Take no more; what is queued is answered with `ActorStopped` and counted as dead. Idempotent."""
+    def close(self, *, abandon: bool = False) -> None:
+        """Take no more; what is queued is answered with `ActorStopped` and counted as dead. Idempotent.
+
+        With `abandon`, what is being handled is answered so too: its handler may never end.
+        """
         with self._lock:
             if self._closed:
                 return
@@ -203,9 +213,13 @@ class Mailbox:
         for envelope in left:
             self._refuse(envelope, "stopped")
         actor, self.actor = self.actor, None
+        current = self._current
+        if abandon and current is not None:
+            _answer_stopped(current)
         if actor is not None:
-            for envelope in actor.owed():
+            for envelope in tuple(actor.owed()):
                 _answer_stopped(envelope)
+            actor.retired()
 
     def _turn(self) -> None:
         self._incoming, self._outgoing = self._outgoing, self._incoming

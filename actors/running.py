@@ -12,9 +12,13 @@ __all__ = ["here"]
 
 
 class _Here(threading.local):
-    """`dispatcher`: the one whose mailboxes this thread is running now; None outside of handlers."""
+    """`dispatcher`: the one whose mailboxes this thread is running now; None outside of handlers.
+
+    `calls_back`: whether it is in a callback of a future.
+    """
 
     dispatcher: Dispatcher | None = None
+    calls_back: bool = False
 
 
 here = _Here()

@@ -66,7 +66,8 @@ class SimulatedDispatcher(Dispatcher):
         else:
             self._ingress.append((mailbox, envelope))
 
-    def wait(self, future: Future[Any], timeout_s: float | None) -> None:
+    def wait(self, future: Future[Any], timeout_s: float | None, *, helping: bool = True) -> None:
+        del helping  # there is nobody else
         while not future.done and self._step(future):
             pass
         if not future.done:
@@ -90,6 +91,8 @@ class SimulatedDispatcher(Dispatcher):
 
     def advance_to(self, instant_us: int) -> None:
         """Move the clock to `instant_us`, which is not before now."""
+        if instant_us < self._now_us:
+            raise InvalidArgument("instant_us", "time does not go back")
         self.run()
         while (due := self._timers.pop_due(instant_us)) is not None:
             mailbox, fired, due_us = due

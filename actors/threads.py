@@ -6,15 +6,16 @@ costs twenty times what a handler does). A runner handles a batch and puts the m
 the threads fairly. A thread that stops helping wakes a worker if something is ready; so no message waits for a thread
 that has gone.
 
-A post from outside wakes a parked worker even if its sender may be about to help: it may as well never wait. At most
-one worker is being woken at a time, which makes that one wake per turn of the interpreter lock, not one per message.
-While a caller helps, the workers park with a time limit, and so find what a stuck handler leaves behind.
+Whatever becomes ready wakes a parked worker, even if its sender may be about to help: it may as well never wait, or
+block in its handler. At most one worker is being woken at a time, which makes that one wake per turn of the
+interpreter lock, not one per message. A worker that takes a mailbox while others are ready wakes the next one.
 
-Not promised: any share of time to a mailbox while handlers block; they must not.
+Not promised: any share of time to a mailbox while as many handlers block as there are workers; they must not.
 """
 
 from __future__ import annotations
 
+import _thread
 import secrets
 import threading
 import time
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["ThreadDispatcher"]
 
 _BATCH = 64
-_WATCH_S = 0.1
 
 
 class ThreadDispatcher(Dispatcher):
@@ -51,10 +51,9 @@ class ThreadDispatcher(Dispatcher):
         super().__init__()
         self._ready: deque[Mailbox] = deque()
         self._parked: list[Gate] = []
-        self._helpers: set[int] = set()
         self._waking = False
         self._stopping = False
-        self._unstarted = workers
+        self._workers = self._unstarted = workers
         self._threads: list[threading.Thread] = []
         self._starting = threading.Lock()
         self._timers = TimerHeap()
@@ -70,17 +69,17 @@ class ThreadDispatcher(Dispatcher):
 
     def ready(self, mailbox: Mailbox) -> None:
         self._ready.append(mailbox)
-        if here.dispatcher is not self or len(self._ready) > 1:
+        if not self._waking:
             self._wake()
 
     def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
         mailbox.put(envelope)
-        if interrupts.pending:
+        if interrupts.pending and here.dispatcher is None:
             interrupts.raise_pending()
 
-    def wait(self, future: Future[Any], timeout_s: float | None) -> None:
+    def wait(self, future: Future[Any], timeout_s: float | None, *, helping: bool = True) -> None:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        if self._ready:
+        if self._ready and (helping or not self._workers):
             self._help(future, deadline)
             if interrupts.pending:
                 interrupts.raise_pending()
@@ -98,8 +97,6 @@ class ThreadDispatcher(Dispatcher):
         """Nothing: an event loop must stay responsive, so the workers run the mailboxes."""
 
     def _help(self, future: Future[Any], deadline: float | None) -> None:
-        me = threading.get_ident()
-        self._helpers.add(me)
         here.dispatcher = self
         try:
             while not future.done and (deadline is None or time.monotonic() < deadline):
@@ -110,7 +107,6 @@ class ThreadDispatcher(Dispatcher):
                 self._run(mailbox, future)
         finally:
             here.dispatcher = None
-            self._helpers.discard(me)
             if self._ready:
                 self._wake()
 
@@ -120,9 +116,10 @@ class ThreadDispatcher(Dispatcher):
             more = mailbox.run(_BATCH, until)
         finally:
             if more:
-                self._ready.append(mailbox)
+                self.ready(mailbox)
 
     def _wake(self) -> None:
+        """See to it that a worker comes, if one is left that sleeps or has not started."""
         if self._waking:
             return
         try:
@@ -139,9 +136,10 @@ class ThreadDispatcher(Dispatcher):
             if not self._unstarted or self._stopping:
                 return
             self._unstarted -= 1
-            thread = threading.Thread(target=self._work, name=f"dragoman-worker-{len(self._threads) + 1}", daemon=True)
+            name = f"dragoman-worker-{self._workers - self._unstarted}"
+            thread = threading.Thread(target=self._work, name=name, daemon=True)
+            thread.start()
             self._threads.append(thread)
-        thread.start()
 
     def _work(self) -> None:
         here.dispatcher = self
@@ -151,6 +149,9 @@ class ThreadDispatcher(Dispatcher):
             except IndexError:
                 self._park()
                 continue
+            if self._ready and not self._waking:
+                # This handler may block, as none should: what else is ready need not wait for it.
+                self._wake()
             try:
                 self._run(mailbox, None)
             except BaseException as error:
@@ -159,7 +160,8 @@ class ThreadDispatcher(Dispatcher):
     def _park(self) -> None:
         gate = Gate()
         self._parked.append(gate)
-        if not self._ready and not self._stopping and gate.wait(_WATCH_S if self._helpers else None):
+        if not self._ready and not self._stopping:
+            gate.wait()
             self._waking = False
             return
         try:
@@ -192,12 +194,12 @@ class ThreadDispatcher(Dispatcher):
             return len(self._timers)
 
     def _start_timer_thread(self) -> None:
-        if self._stopping:
-            return
-        self._timer_thread = threading.Thread(target=self._tick, name="dragoman-timers", daemon=True)
         with self._starting:
+            if self._stopping:
+                return
+            self._timer_thread = threading.Thread(target=self._tick, name="dragoman-timers", daemon=True)
+            self._timer_thread.start()
             self._threads.append(self._timer_thread)
-        self._timer_thread.start()
 
     def _tick(self) -> None:
         while True:
@@ -240,9 +242,14 @@ class ThreadDispatcher(Dispatcher):
             interrupts.release()
 
 
-def abandon_with(owner: object, dispatcher: ThreadDispatcher) -> weakref.finalize[Any, Any]:
-    """End the threads of `dispatcher` once `owner` is collected without having been closed."""
-    return weakref.finalize(owner, _abandon, dispatcher)
+def abandon_with(owner: object, dispatcher: ThreadDispatcher) -> None:
+    """End the threads of `dispatcher` once `owner` is collected without having been closed.
+
+    The collector may run in the middle of any call, also of one that holds a lock of the dispatcher: so another thread
+    does the work, started by the one call that takes no lock itself.
+    """
+    finalizer = weakref.finalize(owner, _thread.start_new_thread, _abandon, (dispatcher,))
+    finalizer.atexit = False
 
 
 def _abandon(dispatcher: ThreadDispatcher) -> None:

@@ -12,14 +12,15 @@ from typing import Any, TypeVar
 import attrs
 from loguru import logger
 
+from .actors import interrupts
 from .actors.coordinator import AcceptanceCoordinator
 from .actors.dispatcher import Dispatcher, MessageCounts
-from .actors.futures import Future, WaitTimeout
+from .actors.futures import Future
 from .actors.mailbox import STOP, Envelope, Mailbox
 from .actors.running import here
 from .actors.sessions import ReportTo, SessionManager, SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
-from .protocol.errors import BlockingInHandler, InvalidArgument, RuntimeClosed
+from .protocol.errors import BlockingInHandler, DragomanError, InvalidArgument, RuntimeClosed
 from .protocol.handoff import Handoff, examine, in_source_order
 from .protocol.history import ChatMessage, Turn, chat_messages
 from .protocol.messages import (
@@ -57,6 +58,9 @@ T = TypeVar("T")
 _PROVIDER = "openai"
 _MODE = "select-element"
 _PURPOSE = Purpose.PRIMARY_TRANSLATION
+
+_SHARE_OF_REST = 0.8
+"""The part of the time for closing in which the actors may come to rest; what is left is for the threads to end."""
 
 
 @attrs.frozen(kw_only=True)
@@ -123,10 +127,10 @@ class Runtime:
         self._sessions: Mailbox = sessions.actor_inbox.mailbox  # type: ignore[attr-defined]
         coordinator = AcceptanceCoordinator.start(self._dispatcher, settings, policies, self._sessions)
         self._coordinator: Mailbox = coordinator.actor_inbox.mailbox  # type: ignore[attr-defined]
-        self._refs = (coordinator, sessions)
         self._sessions.tell(ReportTo(self._coordinator))
         self._closed = False
         self._closing = threading.Lock()
+        self._closer: int | None = None
         self._report: ShutdownReport | None = None
         if isinstance(self._dispatcher, ThreadDispatcher):
             abandon_with(self, self._dispatcher)
@@ -277,27 +281,40 @@ class Runtime:
         Calls from now on raise `RuntimeClosed`. What was sent before is handled, open handles close as `SHUT_DOWN`,
         every future is answered, the threads end. Idempotent: a second call gives the same report.
         """
-        if here.dispatcher is not None:
+        if here.dispatcher is not None or self._closer == threading.get_ident():
             raise BlockingInHandler
         with self._closing:
             if self._report is None:
                 self._closed = True
-                self._report = self._shut_down(time.monotonic() + timeout)
-            return self._report
+                self._closer = threading.get_ident()
+                try:
+                    self._report = self._shut_down(timeout)
+                finally:
+                    self._closer = None
+        interrupts.raise_pending()
+        return self._report
 
-    def _shut_down(self, deadline: float) -> ShutdownReport:
+    def _shut_down(self, timeout: float) -> ShutdownReport:
+        now = time.monotonic()
+        rest_deadline, deadline = now + timeout * _SHARE_OF_REST, now + timeout
         closed = 0
         try:
-            closed = self._send(self._coordinator, ShutDown()).get(max(0.0, deadline - time.monotonic()))
-            for ref in self._refs:
-                self._send(ref.actor_inbox.mailbox, STOP).get(max(0.0, deadline - time.monotonic()))  # type: ignore[attr-defined]
-        except (WaitTimeout, RuntimeError) as error:
+            closed = self._answer_by(rest_deadline, self._coordinator, ShutDown())
+            for mailbox in (self._coordinator, self._sessions):
+                self._answer_by(rest_deadline, mailbox, STOP)
+        except DragomanError as error:
             logger.error("the runtime did not come to rest: {error_type}", error_type=type(error).__name__)
         threads = self._dispatcher.stop(max(0.0, deadline - time.monotonic()))
         left = self._dispatcher.retire_all()
         return ShutdownReport(
             handles_closed=closed, messages_left=left, threads_left=threads, counts=self._dispatcher.counts()
         )
+
+    def _answer_by(self, deadline: float, mailbox: Mailbox, message: object) -> Any:
+        """An answer of an actor, given by other threads: this one must not get stuck in a handler."""
+        future = self._send(mailbox, message)
+        self._dispatcher.wait(future, max(0.0, deadline - time.monotonic()), helping=False)
+        return future.get(0)
 
     async def aclose(self, timeout: float = 5.0) -> ShutdownReport:
         """`close` for asyncio: the event loop goes on meanwhile."""
