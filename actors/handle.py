@@ -42,7 +42,9 @@ __all__ = ["AcceptanceHandle"]
 _WINDOW = "window"
 _WAIT = "wait"
 
-_STALE = AckReply(AckStatus.STALE)
+_COMMITTED_NOTHING = {status: AckReply(status) for status in AckStatus}
+"""Most ACKs commit nothing: one reply a status serves them all."""
+_STALE = _COMMITTED_NOTHING[AckStatus.STALE]
 
 
 class AcceptanceHandle(Actor):
@@ -122,7 +124,7 @@ class AcceptanceHandle(Actor):
     def _after_ack(self, status: AckStatus, message: Acknowledge | Reject, envelope: Envelope[Any]) -> Any:
         """Only a move goes on from here: to its commits, or to the wait for the request's turn."""
         if status is not AckStatus.ACCEPTED and status is not AckStatus.REJECTED:
-            return AckReply(status)
+            return _COMMITTED_NOTHING[status]
         self.observe(("parent", self._request_id, message.parent_id, status.value))
         if not self._parents.unacknowledged:
             self._state = HANDLE_TABLE[self._state][HandleEvent.COMPLETE]
@@ -131,12 +133,12 @@ class AcceptanceHandle(Actor):
             self._commit_answer = (envelope, status)
             return DEFERRED
         if self._parents.settled:
-            return self._close(CloseCause.COMPLETED, envelope, AckReply(status))
+            return self._close(CloseCause.COMPLETED, envelope, _COMMITTED_NOTHING[status])
         if status is AckStatus.ACCEPTED and not self._may_commit and not self._has_waited:
             # The first accepted parent of a request that waits for its turn begins its one wait.
             self._has_waited = True
             self.start_timer(_WAIT, self._window_us)
-        return AckReply(status)
+        return _COMMITTED_NOTHING[status]
 
     def _commit_due(self) -> bool:
         """Send what may commit now as one message; whether there was anything."""

@@ -173,15 +173,15 @@ class Mailbox:
         actor = self.actor
         outgoing = self._outgoing
         while True:
-            try:
-                envelope = outgoing.pop()
-            except IndexError:
+            if not outgoing:
                 with self._lock:
                     if not self._incoming:
                         self._scheduled = False
                         return False
-                    self._turn()
-                    outgoing = self._outgoing
+                    outgoing = self._turn()
+            try:
+                envelope = outgoing.pop()
+            except IndexError:  # closed by another thread in this moment
                 continue
             self.handled += 1
             limit -= 1
@@ -221,9 +221,12 @@ class Mailbox:
                 _answer_stopped(envelope)
             actor.retired()
 
-    def _turn(self) -> None:
-        self._incoming, self._outgoing = self._outgoing, self._incoming
-        self._outgoing.reverse()
+    def _turn(self) -> list[Envelope[Any]]:
+        """Make what has come in the next to go out; the last of that list is the oldest."""
+        outgoing = self._incoming
+        self._incoming, self._outgoing = self._outgoing, outgoing
+        outgoing.reverse()
+        return outgoing
 
     def _refuse(self, envelope: Envelope[Any], reason: DeadReason) -> None:
         if self.dispatcher is not None:

@@ -45,6 +45,7 @@ from .mailbox import Envelope, Mailbox
 __all__ = ["ReportTo", "SessionManager", "SessionSnapshot"]
 
 _EXPIRY = "expiry"
+_ALL_COMMITTED = TurnsCommitted(frozenset())
 
 
 @attrs.frozen
@@ -120,7 +121,7 @@ class SessionManager(Actor):
             self._use(message.session_id)
         if message.unpins:
             self._unpin(message.session_id)
-        return TurnsCommitted(frozenset(failed))
+        return TurnsCommitted(frozenset(failed)) if failed else _ALL_COMMITTED
 
     @handles(ReadHistory)
     def _read(self, message: ReadHistory, _envelope: Envelope[Any]) -> tuple[Turn, ...]:

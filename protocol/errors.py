@@ -14,7 +14,6 @@ __all__ = [
     "IllegalTransition",
     "InvalidArgument",
     "InvalidSetting",
-    "NotSupported",
     "RuntimeClosed",
     "SimulationStalled",
 ]
@@ -86,7 +85,3 @@ class SimulationStalled(DragomanError, RuntimeError):
         super().__init__(
             "every mailbox is empty and the answer is still missing: advance the clock, or give what it waits for"
         )
-
-
-class NotSupported(DragomanError, NotImplementedError):
-    """Asked for something that this version does not do yet."""

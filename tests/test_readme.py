@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from dragoman.scenarios import replay_file
 
 README = Path(__file__).parent.parent / "README.md"

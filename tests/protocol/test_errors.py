@@ -13,7 +13,6 @@ STANDARD: dict[str, type[Exception]] = {
     "IllegalTransition": RuntimeError,
     "InvalidArgument": ValueError,
     "InvalidSetting": ValueError,
-    "NotSupported": NotImplementedError,
     "RuntimeClosed": RuntimeError,
     "SimulationStalled": RuntimeError,
 }

@@ -18,7 +18,7 @@ SESSIONS = {"s1": True, " ": True, "": False}
 
 @pytest.mark.parametrize(
     ("provider", "history_enabled", "mode", "purpose", "session_id"),
-    product(PROVIDERS, HISTORY, MODES, PURPOSES, SESSIONS),
+    list(product(PROVIDERS, HISTORY, MODES, PURPOSES, SESSIONS)),
 )
 def test_all_five_conditions_must_hold(
     provider: str, history_enabled: bool, mode: str, purpose: str, session_id: str
