@@ -109,12 +109,14 @@ class Dispatcher(abc.ABC):
 
     def retire(self, mailbox: Mailbox, *, abandon: bool = False) -> None:
         """Close the mailbox of an actor that stops; with `abandon`, of one that may never do."""
-        mailbox.close(abandon=abandon)
+        refused = mailbox.close(abandon=abandon)
+        if refused is None:
+            return
         with self._counting:
-            if mailbox in self._live:
-                self._live.discard(mailbox)
-                self._retired_accepted += mailbox.accepted
-                self._retired_handled += mailbox.handled
+            # What was not refused is handled, or in the hands of the thread that runs the mailbox.
+            self._live.discard(mailbox)
+            self._retired_accepted += mailbox.accepted
+            self._retired_handled += mailbox.accepted - refused
 
     def retire_all(self) -> int:
         """Close every mailbox that is left; how many messages were in them."""

@@ -81,10 +81,11 @@ class Future(pykka.Future[T]):
                 self.block(timeout)
             else:
                 self.dispatcher.wait(self, timeout)
-        answer = self._answer()
-        if interrupts.pending and here.dispatcher is None:
-            interrupts.raise_pending()
-        return answer
+        try:
+            return self._answer()
+        finally:
+            if interrupts.pending and here.dispatcher is None:
+                interrupts.raise_pending()
 
     def block(self, timeout_s: float | None) -> None:
         """Park this thread until the answer is there; raises `WaitTimeout`."""

@@ -185,30 +185,36 @@ class Mailbox:
                 continue
             self.handled += 1
             limit -= 1
-            if actor is not None:
-                self._current = envelope
+            self._current = envelope
+            if actor is None or self._closed:
+                # Abandoned between the two lines before: whoever did it could not see this one.
+                _answer_stopped(envelope)
+            else:
                 actor.receive(envelope)
-                self._current = None
+            self._current = None
             if (limit <= 0 or (until is not None and until.done)) and (outgoing or self._incoming):
                 return True
 
-    def close(self, *, abandon: bool = False) -> None:
-        """Take no more; what is queued is answered with `ActorStopped` and counted as dead. Idempotent.
+    def close(self, *, abandon: bool = False) -> int | None:
+        """Take no more; what is queued is answered with `ActorStopped` and counted as dead.
 
-        With `abandon`, what is being handled is answered so too: its handler may never end.
+        With `abandon`, what is being handled is answered so too: its handler may never end. How many were queued; None
+        if the mailbox is closed already.
         """
         with self._lock:
             if self._closed:
-                return
+                return None
             self._closed = True
             left = self._incoming
             self._incoming = []
+        refused = len(left)
         while True:
             # The runner may be in the middle of this list; each envelope is popped by exactly one of the two.
             try:
                 envelope = self._outgoing.pop()
             except IndexError:
                 break
+            refused += 1
             self._refuse(envelope, "stopped")
         for envelope in left:
             self._refuse(envelope, "stopped")
@@ -220,6 +226,7 @@ class Mailbox:
             for envelope in tuple(actor.owed()):
                 _answer_stopped(envelope)
             actor.retired()
+        return refused
 
     def _turn(self) -> list[Envelope[Any]]:
         """Make what has come in the next to go out; the last of that list is the oldest."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hypothesis import strategies as st
+
 from dragoman.protocol.handoff import Parent
 from dragoman.protocol.markers import TOKEN_BITS, token_from
-from hypothesis import strategies as st
 
 __all__ = ["acknowledgements", "parents", "prose", "segment_lists", "texts", "tokens"]
 

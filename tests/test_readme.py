@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from dragoman.scenarios import replay_file
 
 README = Path(__file__).parent.parent / "README.md"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from dragoman.actors.actor import Actor
 from dragoman.actors.coordinator import AcceptanceCoordinator
 from dragoman.actors.handle import AcceptanceHandle

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from loguru import logger
+
+from dragoman import ActorFailed, Handoff, Parent, Runtime, SimulatedDispatcher, ThreadDispatcher
 from dragoman.actors.coordinator import AcceptanceCoordinator
 from dragoman.actors.handle import AcceptanceHandle
 from dragoman.actors.sessions import SessionManager
 from dragoman.protocol.messages import CommitTurns, OpenSession
 from dragoman.protocol.parents import RequestParents
-from loguru import logger
-
-from dragoman import ActorFailed, Handoff, Parent, Runtime, SimulatedDispatcher, ThreadDispatcher
 
 SECRET = "a text that nobody may see"
 

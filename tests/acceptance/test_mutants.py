@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dragoman.actors.actor import Actor
-from dragoman.actors.timers import TimerFired
 
 from dragoman import SimulatedDispatcher
+from dragoman.actors.actor import Actor
+from dragoman.actors.timers import TimerFired
 
 from .mutants import MUTANTS
 from .scripts import SCRIPTS, follow_script

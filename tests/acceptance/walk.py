@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import attrs
-from dragoman.protocol.errors import DragomanError
 
 from dragoman import Handoff, Parent, Runtime, Settings, SimulatedDispatcher
+from dragoman.protocol.errors import DragomanError
 
 from .model import Model
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from dragoman.protocol.handoff import Parent
 from dragoman.protocol.parents import RequestParents
 from dragoman.protocol.statuses import ParentState

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from dragoman.protocol.content import is_blank, is_clean_result, is_envelope
-from dragoman.protocol.markers import join
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from dragoman.protocol.content import is_blank, is_clean_result, is_envelope
+from dragoman.protocol.markers import join
 
 from ..strategies import segment_lists, texts, tokens
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from dragoman.protocol.history import cut
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from dragoman.protocol.history import cut
 
 from ..strategies import prose, texts
 

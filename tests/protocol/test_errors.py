@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from dragoman.protocol import errors
 from dragoman.protocol.errors import DragomanError
 

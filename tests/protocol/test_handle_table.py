@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+
 from dragoman.protocol.handles import HANDLE_TABLE, HandleEvent, HandleState
 
 EXPECTED = {

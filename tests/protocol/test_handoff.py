@@ -6,9 +6,10 @@ from typing import Any
 
 import attrs
 import pytest
-from dragoman.protocol.handoff import Handoff, Parent, examine, in_source_order
 from hypothesis import given
 from hypothesis import strategies as st
+
+from dragoman.protocol.handoff import Handoff, Parent, examine, in_source_order
 
 from ..strategies import parents
 

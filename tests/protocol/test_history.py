@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dragoman.protocol.history import ChatMessage, Turn, chat_messages, cut, project
 from hypothesis import given
 from hypothesis import strategies as st
+
+from dragoman.protocol.history import ChatMessage, Turn, chat_messages, cut, project
 
 from ..strategies import texts
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from dragoman.protocol.errors import InvalidArgument
-from dragoman.protocol.markers import TOKEN_BITS, contains_marker, escape, join, split, token_from, unescape
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
+from dragoman.protocol.errors import InvalidArgument
+from dragoman.protocol.markers import TOKEN_BITS, contains_marker, escape, join, split, token_from, unescape
 
 from ..strategies import segment_lists, tokens
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import attrs
 import pytest
+
 from dragoman.protocol import handoff, history, messages, participation, replies, settings
 from dragoman.protocol.replies import ParentStates
 from dragoman.protocol.statuses import ParentState

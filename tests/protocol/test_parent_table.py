@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+
 from dragoman.protocol.errors import DragomanError, IllegalTransition
 from dragoman.protocol.handoff import Parent
 from dragoman.protocol.parents import PARENT_TABLE, SETTLED, ParentEvent, RequestParents, next_state

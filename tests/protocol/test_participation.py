@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+
 from dragoman.protocol.participation import ProviderPolicy, participates
 
 POLICIES = {"openai": ProviderPolicy(kind="ai"), "deepl": ProviderPolicy(kind="machine")}

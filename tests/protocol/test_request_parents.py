@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dragoman.protocol import parents as module
 from dragoman.protocol.handoff import Parent
 from dragoman.protocol.parents import RequestParents
 from dragoman.protocol.statuses import ParentState
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ..strategies import acknowledgements
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
+
 from dragoman.protocol.errors import DragomanError, InvalidSetting
 from dragoman.protocol.participation import ProviderPolicy
 from dragoman.protocol.settings import Settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 import pytest
+
 from dragoman.protocol import statuses
 from dragoman.protocol.statuses import (
     AckStatus,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from dragoman.scenarios import Failure, Scenario, read_scenario, replay_file
 
 Write = Callable[[str | bytes], Path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from dragoman.scenarios.expectations import OneOf, compare_reply, compare_then
 from dragoman.scenarios.reading import Located
 

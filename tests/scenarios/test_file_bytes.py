@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from dragoman.scenarios import replay_file
 from dragoman.scenarios.source import MAX_BYTES
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import attrs
 import pytest
+
 from dragoman.actors.dispatcher import MessageCounts
 from dragoman.actors.sessions import SessionSnapshot
 from dragoman.protocol.history import Turn
 from dragoman.protocol.settings import Settings
-from dragoman.scenarios.invariants import InvariantChecker
-
 from dragoman.runtime import Snapshot
+from dragoman.scenarios.invariants import InvariantChecker
 
 from .conftest import Read
 

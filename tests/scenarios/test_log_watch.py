@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from dragoman.scenarios.logs import LogWatch
 from loguru import logger
+
+from dragoman.scenarios.logs import LogWatch
 
 if TYPE_CHECKING:
     from loguru import Logger, Record

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from dragoman.scenarios import SHIPPED, replay_file
 from dragoman.scenarios.logs import LogWatch
 from dragoman.scenarios.report import as_json

@@ -1,0 +1,1 @@
+"""The kernel's tests (design, section 3): mailboxes, futures, timers, dispatchers, failures and shutdown."""
