@@ -122,14 +122,15 @@ class ThreadDispatcher(Dispatcher):
         """See to it that a worker comes, if one is left that sleeps or has not started."""
         if self._waking:
             return
-        try:
-            gate = self._parked.pop()
-        except IndexError:
-            if self._unstarted:
-                self._start_worker()
-            return
-        self._waking = True
-        gate.open()
+        if self._parked:
+            try:
+                gate = self._parked.pop()
+            except IndexError:  # another thread took the last one
+                return
+            self._waking = True
+            gate.open()
+        elif self._unstarted:
+            self._start_worker()
 
     def _start_worker(self) -> None:
         with self._starting:
