@@ -202,12 +202,12 @@ class Actor(pykka.Actor):
             pykka.ActorRegistry.unregister(self._ref)
 
     def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
-        self.dispatcher.handler_failed(failure)
         second: ActorFailed | None = None
         try:
             self.on_failure(ActorFailed, failure, None)
         except Exception as error:
             second = self._failure(error)
+        self.dispatcher.handler_failed(failure)
         if second is not None:
             self.dispatcher.handler_failed(second)
         refuse(envelope, told or failure)

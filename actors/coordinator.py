@@ -1,17 +1,18 @@
 """The acceptance coordinator: routing, order between requests, admission, the ledger (C2, C15, C18).
 
 Rules. Every operation that names a request or a session enters here, and those of one session pass one after another
-along its lane. An operation on a handle holds the lane until its answer is given; the next one on the same handle need
-not wait, for the handle itself handles one at a time. Looking into the session needs no hold: it is put into the
-session manager's mailbox before anything later is sent. Registration, clearing, expiry and passing over hold the
-lane until they are done, and so does whatever the closing of a request releases behind it.
+along its lane, in the order in which they came. An operation on a handle holds the lane until its answer is given; the
+next one on the same handle need not wait, for the handle itself handles one at a time. What comes for a request whose
+registration waits, waits behind it. Registration, the end of a window, clearing, expiry and passing over hold the lane
+until they are done, and so does whatever the closing of a request releases behind it.
 
 With `commit_order="session"` only the first open handle of a lane may commit; when it closes, the next one is told.
 
 A lane exists while its session has open handles, or while one of the operations above is on its way; so the lanes are
 bounded by the open handles. What waits in them is bounded by what the callers have in flight.
 
-Not promised: which of two requests that close at the same time in different sessions the full ledger forgets first.
+Not promised: any order between what happens at the same time in different sessions where only the limits tell: which of
+two closed requests a full ledger forgets first, and whether a registration finds the place of a request that closes.
 """
 
 from __future__ import annotations
@@ -19,44 +20,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..protocol.errors import RuntimeClosed
+from ..protocol.errors import ActorFailed, RuntimeClosed
 from ..protocol.handoff import Handoff
 from ..protocol.messages import (
     Acknowledge,
     Activate,
-    AskSession,
     CheckIdle,
-    ClaimTurn,
-    ClearSession,
     Close,
-    Configure,
-    DropIfIdle,
-    FailCommits,
     HandleClosed,
     Inspect,
     MayCommit,
     OpenSession,
     PassedOver,
     PassOver,
-    ReadHistory,
     ReadStatus,
     Register,
     Reject,
     SessionChecked,
-    SessionIdle,
     SessionOpened,
     ShutDown,
     TurnTaken,
     Unpin,
     WaitedTooLong,
+    WindowEnded,
 )
-from ..protocol.participation import ProviderPolicy, participates
+from ..protocol.participation import ProviderPolicy
 from ..protocol.replies import (
     NO_REQUEST,
     AckReply,
     ActivateReply,
     CloseReply,
-    ConfigureReply,
     RegisterReply,
 )
 from ..protocol.settings import Settings, microseconds
@@ -65,21 +58,20 @@ from ..protocol.statuses import (
     ActivateStatus,
     CloseCause,
     CloseStatus,
-    ConfigureStatus,
     RegisterStatus,
 )
-from .actor import DEFERRED, STOP_ENVELOPE, Actor, handles
+from .actor import DEFERRED, STOP_ENVELOPE, handles
 from .dispatcher import Dispatcher
+from .futures import Future
 from .handle import AcceptanceHandle
-from .lanes import Lane, LaneFree, Lanes, Route, hold_of
+from .lanes import Lane, Route, hold_of
 from .ledger import Ledger
-from .mailbox import Asked, CallFailed, Envelope, Mailbox, answer, refuse
+from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .session_operations import EXPIRY, SessionOperations
 
 __all__ = ["AcceptanceCoordinator"]
 
 _OPENING = "opening"
-_EXPIRY = "expiry"
-_EMPTYING = "emptying"
 _PASSING = "passing over"
 
 _UNKNOWN = {
@@ -91,7 +83,7 @@ _UNKNOWN = {
 """What a request without an open handle answers."""
 
 
-class AcceptanceCoordinator(Actor):
+class AcceptanceCoordinator(SessionOperations):
     """Owns which request is open where, and lets the operations of a session pass one after another."""
 
     def __init__(
@@ -101,18 +93,14 @@ class AcceptanceCoordinator(Actor):
         providers: Mapping[str, ProviderPolicy],
         sessions: Mailbox,
     ) -> None:
-        super().__init__(dispatcher)
-        self._providers = providers
-        self._sessions = sessions
-        self._history_enabled = settings.history_enabled
-        self._eligible_modes = settings.eligible_modes
+        super().__init__(dispatcher, settings, providers, sessions)
         self._max_open_handles = settings.max_open_handles
         self._in_session_order = settings.commit_order == "session"
         self._window_us = microseconds(settings.ack_window)
         self._ledger = Ledger(settings.ledger_entries, microseconds(settings.session_ttl), dispatcher.now_us)
-        self._lanes = Lanes(self)
         self._routes: dict[str, Route] = {}
         self._opening: dict[str, tuple[Envelope[Any], Lane]] = {}
+        self._waiting: dict[str, tuple[Lane, int]] = {}
         self._registered = 0
         self._closing = False
         self._shut_down: tuple[Envelope[Any], int] | None = None
@@ -120,30 +108,53 @@ class AcceptanceCoordinator(Actor):
     @handles(Register)
     def _register(self, message: Register, envelope: Envelope[Any]) -> Any:
         handoff = message.handoff
+        request_id = handoff.request_id
         if self._closing:
             refuse(envelope, RuntimeClosed())
             return DEFERRED
-        if not self._takes_part(handoff):
+        if self._lanes.resumes(envelope):
+            self._no_longer_waits(request_id)
+        elif not self._takes_part(handoff):
             return RegisterReply(RegisterStatus.NOT_PARTICIPATING)
         lane = self._lanes.get(handoff.session_id)
         if lane is not None and not lane.open:
-            return self._lanes.wait(lane, envelope)
-        request_id = handoff.request_id
-        if request_id in self._opening:
-            return self._lanes.wait(self._opening[request_id][1], envelope)
+            return self._register_later(lane, envelope)
+        before = self._registration_before(request_id)
+        if before is not None:
+            return self._register_later(before, envelope)
         if request_id in self._routes or request_id in self._ledger:
             return RegisterReply(RegisterStatus.DUPLICATE_REQUEST)
         if len(self._routes) >= self._max_open_handles:
             return RegisterReply(RegisterStatus.OVERLOADED)
         if len(self._routes) + len(self._opening) >= self._max_open_handles:
             # Whether there is room depends on a registration that the session manager has yet to judge.
-            return self._lanes.wait(next(iter(self._opening.values()))[1], envelope)
+            return self._register_later(next(iter(self._opening.values()))[1], envelope)
         if lane is None:
             lane = self._lanes.add(handoff.session_id)
         lane.hold(_OPENING)
         self._opening[request_id] = envelope, lane
         self._ask_sessions(OpenSession(handoff.session_id, request_id))
         return DEFERRED
+
+    def _register_later(self, lane: Lane, envelope: Envelope[Any]) -> Any:
+        """Let a registration wait in `lane`; whatever comes for its request waits there behind it."""
+        request_id = envelope.message.handoff.request_id
+        _lane, count = self._waiting.get(request_id, (lane, 0))
+        self._waiting[request_id] = lane, count + 1
+        return self._lanes.wait(lane, envelope)
+
+    def _no_longer_waits(self, request_id: str) -> None:
+        lane, count = self._waiting.pop(request_id)
+        if count > 1:
+            self._waiting[request_id] = lane, count - 1
+
+    def _registration_before(self, request_id: str) -> Lane | None:
+        """The lane of a registration of that id which has come earlier and is not answered yet."""
+        waiting = self._waiting.get(request_id)
+        if waiting is not None and not waiting[0].resuming:
+            return waiting[0]
+        opening = self._opening.get(request_id)
+        return None if opening is None else opening[1]
 
     @handles(SessionOpened)
     def _opened(self, message: SessionOpened, _envelope: Envelope[Any]) -> None:
@@ -166,15 +177,16 @@ class AcceptanceCoordinator(Actor):
         self._lanes.go_on(lane)
 
     def _open(self, handoff: Handoff, lane: Lane) -> None:
+        self._registered += 1
         handle = AcceptanceHandle(
             self.dispatcher,
             handoff,
+            place=self._registered,
             coordinator=self.mailbox,
             sessions=self._sessions,
             window_us=self._window_us,
             may_commit=not (self._in_session_order and lane.routes),
         )
-        self._registered += 1
         route = Route(handoff.request_id, handle.spawn(), lane, self._registered)
         self._routes[handoff.request_id] = route
         lane.add(route, exposed=self._in_session_order)
@@ -182,11 +194,12 @@ class AcceptanceCoordinator(Actor):
 
     @handles(Acknowledge, Reject, Activate, Close)
     def _to_handle(self, message: Any, envelope: Envelope[Any]) -> Any:
-        request_id = message.request_id
-        route = self._routes.get(request_id)
+        before = self._registration_before(message.request_id)
+        if before is not None:
+            return self._lanes.wait(before, envelope)
+        route = self._routes.get(message.request_id)
         if route is None:
-            opening = self._opening.get(request_id)
-            return _UNKNOWN[type(message)] if opening is None else self._lanes.wait(opening[1], envelope)
+            return _UNKNOWN[type(message)]
         lane = route.lane
         if not lane.lets_pass(route):
             return self._lanes.wait(lane, envelope)
@@ -196,103 +209,55 @@ class AcceptanceCoordinator(Actor):
 
     @handles(ReadStatus)
     def _read_status(self, message: ReadStatus, envelope: Envelope[Any]) -> Any:
-        route = self._routes.get(message.request_id)
-        if route is None and message.request_id not in self._opening:
-            return self._ledger.status(message.request_id) or NO_REQUEST
-        return self._to_handle(message, envelope)
-
-    @handles(ReadHistory, ClaimTurn)
-    def _to_session_if_taking_part(self, message: AskSession, envelope: Envelope[Any]) -> Any:
-        if not self._takes_part(message):
-            return 1 if isinstance(message, ClaimTurn) else ()
-        return self._to_session(message, envelope)
-
-    @handles(FailCommits)
-    def _to_session(self, message: Any, envelope: Envelope[Any]) -> Any:
-        lane = self._lanes.get(message.session_id)
-        if lane is not None and not lane.open:
-            return self._lanes.wait(lane, envelope)
-        self._sessions.put(envelope)
-        return DEFERRED
-
-    @handles(ClearSession)
-    def _clear(self, message: ClearSession, envelope: Envelope[Any]) -> Any:
-        lane = self._lanes.get(message.session_id)
-        if lane is None:
-            self._sessions.put(envelope)
-        elif not lane.open:
-            self._lanes.wait(lane, envelope)
-        else:
-            self._empty(lane, CloseCause.CLEARED, envelope)
-        return DEFERRED
-
-    @handles(SessionIdle)
-    def _session_idle(self, message: SessionIdle, envelope: Envelope[Any]) -> Any:
-        lane = self._lanes.get(message.session_id)
-        if lane is None:
-            self._sessions.tell(DropIfIdle(message.session_id))
-        elif not lane.open:
-            self._lanes.wait(lane, envelope)
-        else:
-            lane.hold(_EXPIRY)
-            self._ask_sessions(CheckIdle(message.session_id))
-        return DEFERRED
-
-    @handles(SessionChecked)
-    def _session_checked(self, message: SessionChecked, _envelope: Envelope[Any]) -> None:
-        lane = self._lanes.of(message.session_id)
-        lane.release(_EXPIRY)
-        if message.idle:
-            self._empty(lane, CloseCause.SESSION_EXPIRED, Envelope(DropIfIdle(message.session_id)))
-        else:
-            self._lanes.go_on(lane)
-
-    def _empty(self, lane: Lane, cause: CloseCause, then: Envelope[Any]) -> None:
-        """Close every handle of the lane, in order, and send `then` to the session manager when the last has closed."""
-        lane.hold(_EMPTYING)
-        lane.emptying = cause, then
-        self._empty_next(lane)
-
-    def _empty_next(self, lane: Lane) -> None:
-        if lane.emptying is None:
-            return
-        cause, then = lane.emptying
-        following = lane.first()
-        if following is not None:
-            following.mailbox.tell(Close(following.request_id, cause))
-            return
-        lane.emptying = None
-        self._sessions.put(then)
-        lane.release(_EMPTYING)
-        self._lanes.go_on(lane)
-
-    @handles(LaneFree)
-    def _lane_free(self, message: LaneFree, _envelope: Envelope[Any]) -> None:
-        self._lanes.freed(message.session_id)
-
-    @handles(Configure)
-    def _configure(self, message: Configure, _envelope: Envelope[Any]) -> ConfigureReply:
-        self._history_enabled = message.history_enabled
-        return ConfigureReply(ConfigureStatus.CONFIGURED)
+        if message.request_id in self._routes or self._registration_before(message.request_id) is not None:
+            return self._to_handle(message, envelope)
+        return self._ledger.status(message.request_id) or NO_REQUEST
 
     @handles(HandleClosed)
     def _handle_closed(self, message: HandleClosed, _envelope: Envelope[Any]) -> AckReply | CloseReply | None:
-        route = self._routes.pop(message.request_id)
+        try:
+            self._ledger.enter(message)
+        finally:
+            self._account(message)
+        return message.reply
+
+    def _account(self, message: HandleClosed) -> None:
+        """What has to be done for a closed handle, whatever else goes wrong."""
+        route = self._route(message)
+        if route is None:
+            return
+        del self._routes[message.request_id]
         lane = route.lane
         was_first = lane.remove(route)
-        self._ledger.enter(message)
         route.mailbox.put(STOP_ENVELOPE)
         if not message.unpinned:
             self._sessions.tell(Unpin(message.session_id))
         if lane.emptying is not None:
-            self._empty_next(lane)
+            self.empty_next(lane)
         elif was_first and self._in_session_order and not self._closing:
             self._pass_turn(lane)
         if lane.asked is route:
             self._pass_over_next(lane)
         self._lanes.go_on(lane)
         self._end_shut_down()
-        return message.reply
+
+    def _route(self, message: HandleClosed | TurnTaken | WaitedTooLong | PassedOver | WindowEnded) -> Route | None:
+        """The open route of the handle that a message is from; its id may have been registered anew."""
+        route = self._routes.get(message.request_id)
+        return route if route is not None and route.place == message.place else None
+
+    @handles(WindowEnded)
+    def _window_ended(self, message: WindowEnded, envelope: Envelope[Any]) -> Any:
+        """The end of a window passes along the lane like any operation, so that nothing is torn by it."""
+        route = self._route(message)
+        if route is None:
+            return None
+        if not route.lane.open:
+            return self._lanes.wait(route.lane, envelope)
+        closed: Future[CloseReply] = Future(self.dispatcher)
+        route.lane.enter(route, closed)
+        route.mailbox.ask(Close(route.request_id, CloseCause.EXPIRED), closed)
+        return None
 
     def _pass_turn(self, lane: Lane) -> None:
         following = lane.first()
@@ -302,14 +267,14 @@ class AcceptanceCoordinator(Actor):
 
     @handles(TurnTaken)
     def _turn_taken(self, message: TurnTaken, _envelope: Envelope[Any]) -> None:
-        route = self._routes.get(message.request_id)
+        route = self._route(message)
         if route is not None:
             route.lane.release(hold_of(route))
             self._lanes.go_on(route.lane)
 
     @handles(WaitedTooLong)
     def _waited_too_long(self, message: WaitedTooLong, envelope: Envelope[Any]) -> Any:
-        route = self._routes.get(message.request_id)
+        route = self._route(message)
         if route is None:
             return None
         if not route.lane.open:
@@ -330,7 +295,7 @@ class AcceptanceCoordinator(Actor):
 
     @handles(PassedOver)
     def _passed_over(self, message: PassedOver, _envelope: Envelope[Any]) -> None:
-        route = self._routes.get(message.request_id)
+        route = self._route(message)
         if route is not None and route.lane.asked is route:
             # It was activated or is complete, and stays so: it need not be asked again.
             route.lane.exposed.pop(message.request_id, None)
@@ -358,9 +323,6 @@ class AcceptanceCoordinator(Actor):
             (envelope, closed), self._shut_down = self._shut_down, None
             answer(envelope, closed)
 
-    def _ask_sessions(self, question: OpenSession | CheckIdle) -> None:
-        self._sessions.ask(question, Asked(self.mailbox, question))
-
     @handles(CallFailed)
     def _call_failed(self, failed: CallFailed, _envelope: Envelope[Any]) -> None:
         """The session manager could not answer: what waits for it is refused, and its lane goes on."""
@@ -372,9 +334,26 @@ class AcceptanceCoordinator(Actor):
             self._lanes.go_on(lane)
             self._end_shut_down()
         elif isinstance(question, CheckIdle):
-            lane = self._lanes.of(question.session_id)
-            lane.release(_EXPIRY)
-            self._lanes.go_on(lane)
+            checked = self._lanes.get(question.session_id)
+            if checked is not None:
+                checked.release(EXPIRY)
+                self._lanes.go_on(checked)
+
+    def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
+        """A fault while an answer was taken must not leave a lane held for ever."""
+        super()._fail(envelope, failure, told)
+        message = envelope.message
+        if isinstance(message, SessionOpened) and message.request_id in self._opening:
+            if message.opened:
+                self._sessions.tell(Unpin(message.session_id))
+            self._call_failed(CallFailed(failure, OpenSession(message.session_id, message.request_id)), envelope)
+        elif isinstance(message, SessionChecked):
+            self._call_failed(CallFailed(failure, CheckIdle(message.session_id)), envelope)
+        elif isinstance(message, HandleClosed):
+            self._account(message)
+        elif isinstance(message, TurnTaken | PassedOver) and (route := self._route(message)) is not None:
+            route.lane.release(hold_of(route) if isinstance(message, TurnTaken) else _PASSING)
+            self._lanes.go_on(route.lane)
 
     def owed(self) -> Iterator[Envelope[Any]]:
         for envelope, _lane in self._opening.values():
@@ -383,14 +362,3 @@ class AcceptanceCoordinator(Actor):
             yield from lane.owed()
         if self._shut_down is not None:
             yield self._shut_down[0]
-
-    def _takes_part(self, call: Handoff | AskSession) -> bool:
-        return participates(
-            provider=call.provider,
-            providers=self._providers,
-            history_enabled=self._history_enabled,
-            mode=call.mode,
-            eligible_modes=self._eligible_modes,
-            purpose=call.purpose,
-            session_id=call.session_id,
-        )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from loguru import logger
 
-from ..protocol.errors import ActorFailed
+from ..protocol.errors import ActorFailed, InvalidArgument
 from .timers import TimerEntry
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class Dispatcher(abc.ABC):
         self._retired_accepted = 0
         self._retired_handled = 0
         self._failed = 0
+        self.lines_lost = 0
+        self._owned = False
         self.observer: Callable[[str, str, object], None] | None = None
         """Told of each delivery, timer and state change as (kind, actor, what), where somebody watches."""
 
@@ -103,6 +105,12 @@ class Dispatcher(abc.ABC):
     def stop(self, timeout_s: float) -> tuple[str, ...]:
         """Run nothing more, within `timeout_s` seconds; the names of the threads that did not end by then."""
 
+    def own(self) -> None:
+        """Serve one runtime; raises `InvalidArgument` if this dispatcher does or did so already."""
+        if self._owned:
+            raise InvalidArgument("dispatcher", "serves another runtime already, or has been stopped: make a new one")
+        self._owned = True
+
     def adopt(self, mailbox: Mailbox) -> None:
         """Count a live actor's mailbox."""
         self._live.add(mailbox)
@@ -129,7 +137,7 @@ class Dispatcher(abc.ABC):
         """The one sink for messages that nobody will handle."""
         with self._counting:
             self._dead[reason] += 1
-        logger.debug("dead letter {message}: actor {reason}", message=type(message).__name__, reason=reason)
+        self.log("DEBUG", "dead letter {message}: actor {reason}", message=type(message).__name__, reason=reason)
         if self.observer is not None:
             self.observer("dead", "", message)
 
@@ -137,13 +145,22 @@ class Dispatcher(abc.ABC):
         """Count and log a fault in a handler: by type and place, never by its text."""
         with self._counting:
             self._failed += 1
-        logger.error(
+        self.log(
+            "ERROR",
             "{actor} failed with {error_type} in {module}, line {line}",
             actor=failure.actor,
             error_type=failure.error_type,
             module=failure.module,
             line=failure.line,
         )
+
+    def log(self, level: str, template: str, /, **fields: object) -> None:
+        """Write a line; a sink of the program that raises (loguru's `catch=False`) must not break an answer."""
+        try:
+            logger.opt(depth=1).log(level, template, **fields)
+        except Exception:
+            with self._counting:
+                self.lines_lost += 1
 
     def counts(self) -> MessageCounts:
         """A snapshot of the message counters; exact when nothing is running."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pykka
 from loguru import logger
 
-from ..protocol.errors import BlockingInHandler, DragomanError
+from ..protocol.errors import BlockingInHandler, DragomanError, InvalidArgument
 from . import interrupts
 from .parking import Gate
 from .running import here
@@ -39,6 +39,8 @@ ExcInfo = tuple["type[BaseException] | None", "BaseException | None", "Traceback
 
 class WaitTimeout(DragomanError, pykka.Timeout, TimeoutError):
     """The answer was not there in time. The call goes on; waiting again, or repeating it, is safe."""
+
+    fields = ("timeout_s",)
 
     def __init__(self, timeout_s: float) -> None:
         super().__init__(f"no answer within {timeout_s} s: the call goes on, and get() may be called again")
@@ -74,6 +76,8 @@ class Future(pykka.Future[T]):
         if here.dispatcher is not None and (not self.done or (self._born_inside and not here.calls_back)):
             # An answer that a handler asked for itself may happen to be there: a mistake should not depend on luck.
             raise BlockingInHandler
+        if timeout is not None and not isinstance(timeout, int | float):
+            raise InvalidArgument("timeout", "must be a number of seconds, or None")
         if not self.done:
             if self._get_hook is not None:
                 return super().get(timeout=timeout)

@@ -1,7 +1,8 @@
 """The acceptance handle: the parents of one request, their states, and the ACK window (C2, C8, C11, C15).
 
 Rules. One operation at a time: while a commit is on its way, everything else waits in order and is handled after the
-answer, the end of the window too; so a commit that was sent always counts. A parent commits when all before it are
+answer; so a commit that was sent always counts. The end of the window is told to the coordinator, and comes back as an
+operation like any other. A parent commits when all before it are
 settled and the request has its turn in the session. Closing is final: the coordinator is told, and every ACK from
 then on is `STALE`.
 """
@@ -29,10 +30,11 @@ from ..protocol.messages import (
     TurnsCommitted,
     TurnTaken,
     WaitedTooLong,
+    WindowEnded,
 )
 from ..protocol.parents import RequestParents
 from ..protocol.replies import AckReply, ActivateReply, CloseReply, ParentStates, RequestStatus
-from ..protocol.statuses import AckStatus, ActivateStatus, CloseCause, CloseStatus
+from ..protocol.statuses import AckStatus, ActivateStatus, CloseCause, CloseStatus, ParentState
 from .actor import DEFERRED, Actor, handles
 from .dispatcher import Dispatcher
 from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
@@ -57,13 +59,16 @@ class AcceptanceHandle(Actor):
         "_committing",
         "_coordinator",
         "_has_waited",
+        "_in_flight",
         "_last_commit",
         "_may_commit",
         "_parents",
+        "_place",
         "_request_id",
         "_session_id",
         "_sessions",
         "_state",
+        "_unpinned",
         "_waiting",
         "_window_us",
     )
@@ -75,6 +80,7 @@ class AcceptanceHandle(Actor):
         dispatcher: Dispatcher,
         handoff: Handoff,
         *,
+        place: int,
         coordinator: Mailbox,
         sessions: Mailbox,
         window_us: int,
@@ -82,6 +88,7 @@ class AcceptanceHandle(Actor):
     ) -> None:
         super().__init__(dispatcher)
         self._request_id = handoff.request_id
+        self._place = place
         self._session_id = handoff.session_id
         self._parents = RequestParents(handoff.parents)
         self._coordinator = coordinator
@@ -92,7 +99,9 @@ class AcceptanceHandle(Actor):
         self._cause: CloseCause | None = None
         self._has_waited = False
         self._broken = False
+        self._in_flight = False
         self._last_commit = False
+        self._unpinned = False
         self._committing: tuple[int, ...] = ()
         self._commit_answer: tuple[Envelope[Any], AckStatus] | None = None
         self._waiting: deque[Envelope[Any]] | None = None
@@ -102,11 +111,15 @@ class AcceptanceHandle(Actor):
         return f"AcceptanceHandle({self._request_id})"
 
     def receive(self, envelope: Envelope[Any]) -> None:
-        if self._committing and type(envelope.message) not in (TurnsCommitted, CallFailed):
-            if self._waiting is None:
-                self._waiting = deque()
-            self._waiting.append(envelope)
-            return
+        if self._in_flight:
+            kind = type(envelope.message)
+            if kind is not TurnsCommitted and kind is not CallFailed:
+                if self._waiting is None:
+                    self._waiting = deque()
+                self._waiting.append(envelope)
+                return
+            self._in_flight = False
+            self._unpinned = self._last_commit and kind is TurnsCommitted
         super().receive(envelope)
 
     @handles(Acknowledge)
@@ -151,36 +164,38 @@ class AcceptanceHandle(Actor):
             turns.append(Turn(self._request_id, parent_id, source, result))
         self._committing = run
         self._last_commit = not self._parents.unacknowledged
+        self._in_flight = True
         self._sessions.ask(CommitTurns(self._session_id, tuple(turns), self._last_commit), self.mailbox)
         return True
 
     @handles(TurnsCommitted)
     def _committed(self, message: TurnsCommitted, _envelope: Envelope[Any]) -> None:
-        self._end_commit(message.failed, unpinned=self._last_commit)
+        self._end_commit(message.failed)
 
     @handles(CallFailed)
     def _commit_broke(self, _message: CallFailed, _envelope: Envelope[Any]) -> None:
-        self._end_commit(frozenset(range(len(self._committing))), unpinned=False)
+        self._end_commit(frozenset(range(len(self._committing))))
 
-    def _end_commit(self, failed: frozenset[int], *, unpinned: bool) -> None:
+    def _end_commit(self, failed: frozenset[int]) -> None:
         run, self._committing = self._committing, ()
         committed = self._parents.settle(run, failed)
         self.observe(("committed", self._request_id, committed))
         envelope = reply = None
         if self._commit_answer is not None:
-            (envelope, status), self._commit_answer = self._commit_answer, None
+            envelope, status = self._commit_answer
             reply = AckReply(status, committed)
         if self._broken or self._parents.settled:
             cause = CloseCause.FAILED if self._broken else CloseCause.COMPLETED
-            self._close(cause, envelope, reply, unpinned=unpinned)
+            self._close(cause, envelope, reply)
         elif envelope is not None:
             answer(envelope, reply)
         else:
-            self._coordinator.tell(TurnTaken(self._request_id, self._session_id))
+            self._coordinator.tell(TurnTaken(self._request_id, self._place))
+        self._commit_answer = None
         self._go_on()
 
     def _go_on(self) -> None:
-        while self._waiting and not self._committing:
+        while self._waiting and not self._in_flight:
             self.receive(self._waiting.popleft())
 
     @handles(Activate)
@@ -198,7 +213,8 @@ class AcceptanceHandle(Actor):
 
     @handles(Close)
     def _close_asked(self, message: Close, envelope: Envelope[Any]) -> Any:
-        if self._cause is not None:
+        event = HandleEvent.EXPIRE if message.cause is CloseCause.EXPIRED else HandleEvent.CLOSE
+        if event not in HANDLE_TABLE[self._state]:
             return CloseReply(CloseStatus.UNKNOWN_REQUEST)
         return self._close(message.cause, envelope, CloseReply(CloseStatus.DISPOSED))
 
@@ -209,13 +225,13 @@ class AcceptanceHandle(Actor):
         self.cancel_timer(_WAIT)
         if self._cause is None and self._commit_due():
             return
-        self._coordinator.tell(TurnTaken(self._request_id, self._session_id))
+        self._coordinator.tell(TurnTaken(self._request_id, self._place))
 
     @handles(PassOver)
     def _pass_over(self, _message: PassOver, _envelope: Envelope[Any]) -> None:
         if HandleEvent.PASS_OVER in HANDLE_TABLE[self._state]:
             self._close(CloseCause.PASSED_OVER)
-        self._coordinator.tell(PassedOver(self._request_id, self._session_id))
+        self._coordinator.tell(PassedOver(self._request_id, self._place))
 
     @handles(ReadStatus)
     def _status(self, _message: ReadStatus, _envelope: Envelope[Any]) -> RequestStatus:
@@ -223,14 +239,12 @@ class AcceptanceHandle(Actor):
         return RequestStatus(open=self._cause is None, cause=self._cause, parents=states)
 
     def on_timer(self, key: str) -> None:
-        if key == _WAIT:
-            self._coordinator.tell(WaitedTooLong(self._request_id, self._session_id))
-        elif HandleEvent.EXPIRE in HANDLE_TABLE[self._state]:
-            self._close(CloseCause.EXPIRED)
+        ended = WaitedTooLong if key == _WAIT else WindowEnded
+        self._coordinator.tell(ended(self._request_id, self._place))
 
     def on_failure(self, _type: object, failure: BaseException | None, _traceback: object) -> None:
         """A fault in here ends this request and no other: what it owes is answered, its turn passes on."""
-        if self._committing:
+        if self._in_flight:
             # The commit is on its way and will count; the handle closes when its answer comes.
             self._broken = True
             return
@@ -255,8 +269,6 @@ class AcceptanceHandle(Actor):
         cause: CloseCause,
         envelope: Envelope[Any] | None = None,
         reply: AckReply | CloseReply | None = None,
-        *,
-        unpinned: bool = False,
     ) -> Any:
         """Close for good, and tell the coordinator, which gives `reply` to the operation that closed the handle.
 
@@ -265,12 +277,18 @@ class AcceptanceHandle(Actor):
         """
         self._cause = cause
         self._state = HandleState.CLOSED
-        self.cancel_timer(_WINDOW)
-        self.cancel_timer(_WAIT)
-        self._parents.close()
-        self.observe(("handle", self._request_id, cause.value))
-        closed = HandleClosed(
-            self._request_id, self._session_id, cause, self._parents.ids, self._parents.states, unpinned, reply
-        )
-        self._coordinator.put(Envelope(closed, None if envelope is None else envelope.reply_to))
+        ids: tuple[str, ...] = ()
+        states: tuple[ParentState, ...] = ()
+        try:
+            self.cancel_timer(_WINDOW)
+            self.cancel_timer(_WAIT)
+            self._parents.close()
+            ids, states = self._parents.ids, self._parents.states
+            self.observe(("handle", self._request_id, cause.value))
+        finally:
+            # Whatever is wrong with this request, the others must not wait for it.
+            closed = HandleClosed(
+                self._request_id, self._place, self._session_id, cause, ids, states, self._unpinned, reply
+            )
+            self._coordinator.put(Envelope(closed, None if envelope is None else envelope.reply_to))
         return DEFERRED

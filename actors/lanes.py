@@ -7,7 +7,7 @@ until all are answered. It is free when neither is so; what finds it taken, or o
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,14 +60,15 @@ class Lane:
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
-        self.routes: dict[str, Route] = {}
+        # Ordered, since they are emptied from the front: the first entry of a plain dict is then ever farther away.
+        self.routes: OrderedDict[str, Route] = OrderedDict()
         self.waiting: deque[Envelope[Any]] = deque()
         self.resuming = False
         self._unanswered: deque[Future[Any]] = deque()
         self._current_route: Route | None = None
         self.awaited = False
         self.emptying: tuple[CloseCause, Envelope[Any]] | None = None
-        self.exposed: dict[str, Route] = {}
+        self.exposed: OrderedDict[str, Route] = OrderedDict()
         self.passing_before = 0
         self.asked: Route | None = None
         self._holds: set[str] = set()
@@ -102,8 +103,11 @@ class Lane:
 
     def enter(self, route: Route, answer: Future[Any] | None) -> None:
         """An operation on a handle passes; it has the lane until `answer` is given."""
+        unanswered = self._unanswered
+        while unanswered and unanswered[0].done:
+            unanswered.popleft()
         if answer is not None:
-            self._unanswered.append(answer)
+            unanswered.append(answer)
         self._current_route = route
 
     def hold(self, name: str) -> None:
@@ -153,6 +157,7 @@ class Lanes:
     def __init__(self, coordinator: Actor) -> None:
         self._coordinator = coordinator
         self._lanes: dict[str, Lane] = {}
+        self._resumed: Envelope[Any] | None = None
 
     def __iter__(self) -> Iterator[Lane]:
         return iter(self._lanes.values())
@@ -181,12 +186,18 @@ class Lanes:
             return
         lane.resuming = True
         while waiting and lane.free:
-            self._coordinator.handle(waiting.popleft())
+            outer, self._resumed = self._resumed, waiting.popleft()
+            self._coordinator.handle(self._resumed)
+            self._resumed = outer
         lane.resuming = False
         if waiting:
             self._wake_when_free(lane)
         elif not lane.routes and lane.free:
             self._lanes.pop(lane.session_id, None)
+
+    def resumes(self, envelope: Envelope[Any]) -> bool:
+        """Whether this very operation has waited in a lane and now has its turn."""
+        return envelope is self._resumed
 
     def freed(self, session_id: str) -> None:
         """What the waiters of a lane waited for has been answered."""

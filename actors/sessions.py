@@ -15,7 +15,6 @@ from collections import OrderedDict, deque
 from typing import Any
 
 import attrs
-from loguru import logger
 
 from ..protocol.errors import ActorFailed
 from ..protocol.history import Turn, project
@@ -181,13 +180,15 @@ class SessionManager(Actor):
         """End the session that the timer was set for, if it was not used since, and wait for the next."""
         session_id, stamp = self._next
         session = self._sessions.get(session_id)
-        if session is not None and session.stamp == stamp:
-            if session.pins:
+        try:
+            if session is not None and session.stamp == stamp:
                 session.expiring = True
-                self._coordinator.tell(SessionIdle(session_id))  # type: ignore[union-attr]
-            else:
-                self._drop(session_id)
-        self._await_expiry()
+                if session.pins:
+                    self._coordinator.tell(SessionIdle(session_id))  # type: ignore[union-attr]
+                else:
+                    self._drop(session_id)
+        finally:
+            self._await_expiry()
 
     def _outlived(self, session: _Session) -> bool:
         return self.dispatcher.now_us() - session.last_use_us > self._ttl_us
@@ -254,7 +255,8 @@ class SessionManager(Actor):
 
     def _note_failed_commit(self, error: Exception) -> None:
         failure: ActorFailed = self._failure(error)
-        logger.error(
+        self.dispatcher.log(
+            "ERROR",
             "a turn could not be written: {error_type} in {module}, line {line}",
             error_type=failure.error_type,
             module=failure.module,

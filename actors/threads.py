@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["ThreadDispatcher"]
 
 _BATCH = 64
+_LONGEST_WAIT_US = 3_600_000_000
+"""An hour: the platform cannot wait as long as a setting may be."""
 
 
 class ThreadDispatcher(Dispatcher):
@@ -210,7 +212,8 @@ class ThreadDispatcher(Dispatcher):
                 due = self._timers.pop_due(self.now_us())
                 if due is None:
                     next_us = self._timers.next_due_us()
-                    self._timer_change.wait(None if next_us is None else max(0, next_us - self.now_us()) / 1e6)
+                    wait_us = None if next_us is None else min(max(0, next_us - self.now_us()), _LONGEST_WAIT_US)
+                    self._timer_change.wait(None if wait_us is None else wait_us / 1e6)
                     continue
             mailbox, fired, _due_us = due
             mailbox.tell(fired)

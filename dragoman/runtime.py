@@ -10,7 +10,6 @@ from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar
 
 import attrs
-from loguru import logger
 
 from .actors import interrupts
 from .actors.coordinator import AcceptanceCoordinator
@@ -21,7 +20,7 @@ from .actors.running import here
 from .actors.sessions import ReportTo, SessionManager, SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
 from .protocol.errors import BlockingInHandler, DragomanError, InvalidArgument, RuntimeClosed
-from .protocol.handoff import Handoff, examine, in_source_order
+from .protocol.handoff import Handoff, exact, exact_handoff, examine, in_source_order
 from .protocol.history import ChatMessage, Turn, chat_messages
 from .protocol.messages import (
     Acknowledge,
@@ -67,8 +66,10 @@ _SHARE_OF_REST = 0.8
 class ShutdownReport:
     """What `Runtime.close` found and left."""
 
+    at_rest: bool
+    """Whether every actor came to rest in time; if not, handles may have been left open."""
     handles_closed: int
-    """Handles that were open and closed as `SHUT_DOWN`."""
+    """Handles that were open and closed as `SHUT_DOWN`; 0 if that did not end in time."""
     messages_left: int
     """Messages that were never handled; whoever asked got an error."""
     threads_left: tuple[str, ...]
@@ -79,7 +80,7 @@ class ShutdownReport:
     @property
     def clean(self) -> bool:
         """Whether nothing was left."""
-        return not self.messages_left and not self.threads_left
+        return self.at_rest and not self.messages_left and not self.threads_left
 
 
 @attrs.frozen(kw_only=True)
@@ -90,7 +91,8 @@ class Snapshot:
     """The live sessions, least recently used first."""
     open_handles: int
     counts: MessageCounts
-    dead_letters: Mapping[str, int]
+    dead_letters: tuple[tuple[str, int], ...]
+    """Dead letters by reason."""
     live_timers: int
 
 
@@ -117,12 +119,17 @@ class Runtime:
         settings = Settings() if settings is None else settings
         if not isinstance(settings, Settings):
             raise InvalidArgument("settings", "must be a Settings")
+        if not isinstance(providers, Mapping | None):
+            raise InvalidArgument("providers", "must map names to ProviderPolicy")
+        if not isinstance(dispatcher, Dispatcher | None):
+            raise InvalidArgument("dispatcher", "must be a ThreadDispatcher or a SimulatedDispatcher")
         policies = MappingProxyType(dict(providers or {}))
         for name, policy in policies.items():
             if not isinstance(name, str) or not isinstance(policy, ProviderPolicy):
                 raise InvalidArgument("providers", "must map names to ProviderPolicy")
         self.settings = settings
         self._dispatcher = dispatcher or ThreadDispatcher()
+        self._dispatcher.own()
         sessions = SessionManager.start(self._dispatcher, settings)
         self._sessions: Mailbox = sessions.actor_inbox.mailbox  # type: ignore[attr-defined]
         coordinator = AcceptanceCoordinator.start(self._dispatcher, settings, policies, self._sessions)
@@ -143,6 +150,7 @@ class Runtime:
         """
         if not isinstance(handoff, Handoff):
             raise InvalidArgument("handoff", "must be a Handoff")
+        handoff = exact_handoff(handoff)
         reason = examine(handoff)
         if reason is not None:
             return self._answered(RegisterReply(RegisterStatus.INVALID_HANDOFF, reason))
@@ -162,7 +170,7 @@ class Runtime:
         message = Acknowledge(
             _text("request_id", request_id),
             _text("parent_id", parent_id),
-            result if isinstance(result, str) else None,
+            exact(result) if isinstance(result, str) else None,
         )
         return self._ask(message)
 
@@ -262,7 +270,7 @@ class Runtime:
             open_handles=handles.get(timeout),
             sessions=sessions.get(timeout),
             counts=self._dispatcher.counts(),
-            dead_letters=MappingProxyType(self._dispatcher.dead_letters()),
+            dead_letters=tuple(sorted(self._dispatcher.dead_letters().items())),
             live_timers=self._dispatcher.live_timers(),
         )
 
@@ -281,6 +289,8 @@ class Runtime:
         Calls from now on raise `RuntimeClosed`. What was sent before is handled, open handles close as `SHUT_DOWN`,
         every future is answered, the threads end. Idempotent: a second call gives the same report.
         """
+        if not isinstance(timeout, int | float) or not timeout >= 0:
+            raise InvalidArgument("timeout", "must be a number of seconds of at least 0")
         if here.dispatcher is not None or self._closer == threading.get_ident():
             raise BlockingInHandler
         with self._closing:
@@ -297,17 +307,23 @@ class Runtime:
     def _shut_down(self, timeout: float) -> ShutdownReport:
         now = time.monotonic()
         rest_deadline, deadline = now + timeout * _SHARE_OF_REST, now + timeout
-        closed = 0
+        closed, at_rest = 0, False
         try:
             closed = self._answer_by(rest_deadline, self._coordinator, ShutDown())
             for mailbox in (self._coordinator, self._sessions):
                 self._answer_by(rest_deadline, mailbox, STOP)
+            at_rest = True
         except DragomanError as error:
-            logger.error("the runtime did not come to rest: {error_type}", error_type=type(error).__name__)
+            line = "the runtime did not come to rest: {error_type}"
+            self._dispatcher.log("ERROR", line, error_type=type(error).__name__)
         threads = self._dispatcher.stop(max(0.0, deadline - time.monotonic()))
         left = self._dispatcher.retire_all()
         return ShutdownReport(
-            handles_closed=closed, messages_left=left, threads_left=threads, counts=self._dispatcher.counts()
+            at_rest=at_rest,
+            handles_closed=closed,
+            messages_left=left,
+            threads_left=threads,
+            counts=self._dispatcher.counts(),
         )
 
     def _answer_by(self, deadline: float, mailbox: Mailbox, message: object) -> Any:
@@ -363,7 +379,7 @@ class Runtime:
 def _text(field: str, value: object) -> str:
     if not isinstance(value, str):
         raise InvalidArgument(field, f"must be text, not {type(value).__name__}")
-    return value
+    return exact(value)
 
 
 def _identity(session_id: str, provider: str, mode: str, purpose: str) -> tuple[str, str, str, str]:

@@ -6,6 +6,8 @@ Their fields are structured; no message holds source, translation, prompt or pay
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 __all__ = [
     "ActorFailed",
     "ActorStopped",
@@ -20,11 +22,18 @@ __all__ = [
 
 
 class DragomanError(Exception):
-    """Base of every error of this package."""
+    """Base of every error of this package. All can be pickled and copied; `fields` names what they are made of."""
+
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    def __reduce__(self) -> tuple[type[DragomanError], tuple[object, ...]]:
+        return type(self), tuple(getattr(self, name) for name in self.fields)
 
 
 class InvalidArgument(DragomanError, ValueError):
     """An argument of a public call has the wrong type or range; `field` names it."""
+
+    fields = ("field", "problem")
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -38,6 +47,8 @@ class InvalidSetting(InvalidArgument):
 
 class IllegalTransition(DragomanError, RuntimeError):
     """An event that a state table has no entry for. The state is unchanged."""
+
+    fields = ("state", "event")
 
     def __init__(self, state: object, event: object) -> None:
         super().__init__(f"{event} is no event of the state {state}")
@@ -55,6 +66,8 @@ class RuntimeClosed(DragomanError, RuntimeError):
 class ActorStopped(DragomanError, RuntimeError):
     """The actor stopped before it handled the message; nothing was changed by it."""
 
+    fields = ("actor",)
+
     def __init__(self, actor: str) -> None:
         super().__init__(f"{actor} stopped before it handled the message")
         self.actor = actor
@@ -62,6 +75,8 @@ class ActorStopped(DragomanError, RuntimeError):
 
 class ActorFailed(DragomanError, RuntimeError):
     """A handler raised. The fault is named by type and place, never by its text, which could hold content."""
+
+    fields = ("actor", "error_type", "module", "line")
 
     def __init__(self, actor: str, error_type: str, module: str, line: int) -> None:
         super().__init__(f"{actor} failed with {error_type} in {module}, line {line}")

@@ -15,7 +15,7 @@ from .markers import contains_marker
 from .redaction import redacted
 from .statuses import Purpose
 
-__all__ = ["Handoff", "Parent", "examine", "in_source_order"]
+__all__ = ["Handoff", "Parent", "exact", "exact_handoff", "examine", "in_source_order"]
 
 
 @attrs.frozen
@@ -32,7 +32,19 @@ class Parent:
 
 
 def _as_tuple(parents: Any) -> Any:
-    return tuple(parents) if isinstance(parents, Iterable) and not isinstance(parents, str | bytes) else parents
+    if not isinstance(parents, Iterable) or isinstance(parents, str | bytes):
+        return parents
+    try:
+        return tuple(parents)
+    except Exception:
+        return None  # for `register` to refuse
+
+
+def _shown(parents: object) -> str:
+    """Parents as a `repr` may show them: what is none shows its type only."""
+    if not isinstance(parents, tuple):
+        return redacted(parents)
+    return f"({', '.join(repr(parent) if isinstance(parent, Parent) else redacted(parent) for parent in parents)})"
 
 
 @attrs.frozen
@@ -47,7 +59,7 @@ class Handoff:
     session_id: str
     provider: str
     mode: str
-    parents: tuple[Parent, ...] = attrs.field(converter=_as_tuple)
+    parents: tuple[Parent, ...] = attrs.field(converter=_as_tuple, repr=_shown)
     purpose: str = Purpose.PRIMARY_TRANSLATION
 
 
@@ -79,7 +91,9 @@ def _examine_parent(parent: object, place: int, ids: set[str], orders: set[int])
 
 def examine(handoff: Handoff) -> str | None:
     """Why `handoff` is not valid (the first reason, naming the field), or None if it is (C2)."""
-    for name in ("request_id", "session_id", "provider", "mode", "purpose"):
+    if not isinstance(handoff.purpose, str):
+        return "purpose must be text"
+    for name in ("request_id", "session_id", "provider", "mode"):
         reason = _missing_text(name, getattr(handoff, name))
         if reason:
             return reason
@@ -95,6 +109,35 @@ def examine(handoff: Handoff) -> str | None:
         if reason:
             return reason
     return None
+
+
+def exact(text: str) -> str:
+    """`text` as a plain `str`: a subclass may show, compare and hash as something else."""
+    return text if type(text) is str else str.__str__(text)
+
+
+def exact_handoff(handoff: Handoff) -> Handoff:
+    """`handoff` with every text of it exact; what is no text stays as it is."""
+
+    def plain(value: Any) -> Any:
+        return exact(value) if isinstance(value, str) else value
+
+    def plain_parent(parent: Any) -> Any:
+        if type(parent) is Parent and type(parent.id) is str and type(parent.source) is str:
+            return parent
+        if not isinstance(parent, Parent):
+            return parent
+        return Parent(plain(parent.id), parent.order, plain(parent.source))
+
+    parents: Any = handoff.parents
+    return Handoff(
+        plain(handoff.request_id),
+        plain(handoff.session_id),
+        plain(handoff.provider),
+        plain(handoff.mode),
+        tuple(map(plain_parent, parents)) if isinstance(parents, tuple) else parents,
+        plain(handoff.purpose),
+    )
 
 
 def in_source_order(handoff: Handoff) -> Handoff:

@@ -18,7 +18,7 @@ __all__ = ["TOKEN_BITS", "contains_marker", "escape", "join", "split", "token_fr
 TOKEN_BITS = 40
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _LENGTH = TOKEN_BITS // 5
-_MARKER = re.compile(r"<\s*dm-([a-z2-7]{8})-(\d{1,6})\s*/?\s*>", re.IGNORECASE | re.ASCII)
+_MARKER = re.compile(r"<\s*dm-([a-z2-7]{8})-(\d{1,6})\s*(?:/\s*)?>", re.IGNORECASE | re.ASCII)
 _OPENING = re.compile(r"(<\s*dm)(\\*)-", re.IGNORECASE | re.ASCII)
 _ESCAPED = re.compile(r"(<\s*dm\\*)\\-", re.IGNORECASE | re.ASCII)
 

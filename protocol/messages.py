@@ -1,7 +1,8 @@
 """The messages that the actors exchange: frozen, slotted, and immutable all the way down.
 
 The first part enters at the public face and passes through the coordinator; the second stays between the actors.
-What holds text shows only its length.
+What holds text shows only its length. A handle signs with the `place` of its registration, since its request id may be
+registered anew when it has closed.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ __all__ = [
     "TurnsCommitted",
     "Unpin",
     "WaitedTooLong",
+    "WindowEnded",
 ]
 
 
@@ -215,7 +217,15 @@ class TurnTaken:
     """Handle → coordinator: what `MayCommit` released has been committed."""
 
     request_id: str
-    session_id: str
+    place: int
+
+
+@attrs.frozen
+class WindowEnded:
+    """Handle → coordinator: its ACK window is over."""
+
+    request_id: str
+    place: int
 
 
 @attrs.frozen
@@ -223,7 +233,7 @@ class WaitedTooLong:
     """Handle → coordinator: an accepted parent has waited for a whole window."""
 
     request_id: str
-    session_id: str
+    place: int
 
 
 @attrs.frozen
@@ -236,7 +246,7 @@ class PassedOver:
     """Handle → coordinator: the answer to `PassOver`, whether it closed or not."""
 
     request_id: str
-    session_id: str
+    place: int
 
 
 @attrs.frozen
@@ -247,6 +257,7 @@ class HandleClosed:
     """
 
     request_id: str
+    place: int
     session_id: str
     cause: CloseCause
     parent_ids: tuple[str, ...]

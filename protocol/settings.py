@@ -69,7 +69,12 @@ def _order(_settings: object, attribute: attrs.Attribute[str], value: object) ->
 
 
 def _as_tuple(names: Any) -> Any:
-    return tuple(names) if isinstance(names, Iterable) and not isinstance(names, str | bytes) else names
+    if not isinstance(names, Iterable) or isinstance(names, str | bytes):
+        return names
+    try:
+        return tuple(names)
+    except Exception:
+        return None  # for the validator to refuse
 
 
 @attrs.frozen(kw_only=True)

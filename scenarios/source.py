@@ -30,8 +30,11 @@ Place = tuple[int, int]
 class InvalidScenario(DragomanError, ValueError):
     """A scenario file that cannot be read or is not valid; `line` and `column` count from 1."""
 
+    fields = ("place", "problem")
+
     def __init__(self, place: Place, problem: str) -> None:
         super().__init__(f"{place[0]}:{place[1]}: {problem}")
+        self.place = place
         self.line, self.column = place
         self.problem = problem
 

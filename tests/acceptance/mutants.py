@@ -227,15 +227,12 @@ def does_not_wait_for_answers_on_their_way(patch: pytest.MonkeyPatch) -> None:
 
 @mutant
 def clears_the_session_before_its_handles(patch: pytest.MonkeyPatch) -> None:
-    empty = AcceptanceCoordinator._empty
-
     def first(self: AcceptanceCoordinator, lane: Lane, cause: Any, then: Any) -> None:
         self._sessions.put(then)
         for route in lane.routes.values():
             route.mailbox.tell(Close(route.request_id, cause))
 
-    assert empty is not None
-    patch.setattr(AcceptanceCoordinator, "_empty", first)
+    patch.setattr(AcceptanceCoordinator, "empty", first)
 
 
 @mutant
