@@ -153,12 +153,14 @@ class Actor(pykka.Actor):
             self._timers = {}
         self.cancel_timer(key)
         self._timers[key] = self.dispatcher.start_timer(delay_us, self.mailbox, key, stamp)
+        self.observe(("timer", key, "started for", f"{delay_us / 1e6:g} s"))
 
     def cancel_timer(self, key: str) -> None:
         """End a timer; if it has fired and its message waits in the mailbox, that will be ignored."""
         entry = self._timers.pop(key, None) if self._timers else None
         if entry is not None:
             self.dispatcher.cancel_timer(entry)
+            self.observe(("timer", key, "cancelled"))
 
     def on_timer(self, key: str) -> None:
         """What a timer does."""

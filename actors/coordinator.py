@@ -302,8 +302,8 @@ class AcceptanceCoordinator(SessionOperations):
             self._pass_over_next(route.lane)
 
     @handles(Inspect)
-    def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> int:
-        return len(self._routes)
+    def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> tuple[str, ...]:
+        return tuple(self._routes)
 
     @handles(ShutDown)
     def _begin_shut_down(self, _message: ShutDown, envelope: Envelope[Any]) -> Any:

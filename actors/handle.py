@@ -178,8 +178,9 @@ class AcceptanceHandle(Actor):
 
     def _end_commit(self, failed: frozenset[int]) -> None:
         run, self._committing = self._committing, ()
+        before = self._parents.states if self.dispatcher.observer is not None else ()
         committed = self._parents.settle(run, failed)
-        self.observe(("committed", self._request_id, committed))
+        self._observe_parents(before)
         envelope = reply = None
         if self._commit_answer is not None:
             envelope, status = self._commit_answer
@@ -264,6 +265,14 @@ class AcceptanceHandle(Actor):
         if self._cause is None:
             self._close(CloseCause.FAILED)
 
+    def _observe_parents(self, before: tuple[ParentState, ...]) -> None:
+        """Tell whoever watches which parents have changed."""
+        if self.dispatcher.observer is None:
+            return
+        for parent_id, old, new in zip(self._parents.ids, before, self._parents.states, strict=True):
+            if old is not new:
+                self.observe(("parent", self._request_id, parent_id, new.value))
+
     def _close(
         self,
         cause: CloseCause,
@@ -282,8 +291,10 @@ class AcceptanceHandle(Actor):
         try:
             self.cancel_timer(_WINDOW)
             self.cancel_timer(_WAIT)
+            before = self._parents.states
             self._parents.close()
             ids, states = self._parents.ids, self._parents.states
+            self._observe_parents(before)
             self.observe(("handle", self._request_id, cause.value))
         finally:
             # Whatever is wrong with this request, the others must not wait for it.

@@ -64,7 +64,7 @@ class ReportTo:
 
 
 class _Session:
-    __slots__ = ("expiring", "last_use_us", "pins", "stamp", "turn_counter", "turns")
+    __slots__ = ("expiring", "last_use_us", "pins", "stamp", "turn_counter", "turns", "view")
 
     def __init__(self, max_turns: int) -> None:
         self.turns: deque[Turn] = deque(maxlen=max_turns)
@@ -73,6 +73,7 @@ class _Session:
         self.last_use_us = 0
         self.stamp = 0
         self.expiring = False
+        self.view: SessionSnapshot | None = None
 
 
 class _InjectedFault(Exception):
@@ -133,6 +134,7 @@ class SessionManager(Actor):
         if session is None:
             return ClaimStatus.OVERLOADED
         session.turn_counter += 1
+        session.view = None
         return session.turn_counter
 
     @handles(ClearSession)
@@ -171,10 +173,13 @@ class SessionManager(Actor):
 
     @handles(Inspect)
     def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> tuple[SessionSnapshot, ...]:
-        return tuple(
-            SessionSnapshot(session_id, tuple(session.turns), session.turn_counter)
-            for session_id, session in self._sessions.items()
-        )
+        return tuple(self._view(session_id, session) for session_id, session in self._sessions.items())
+
+    def _view(self, session_id: str, session: _Session) -> SessionSnapshot:
+        """The snapshot of a session; the same one as long as nothing in it changes."""
+        if session.view is None:
+            session.view = SessionSnapshot(session_id, tuple(session.turns), session.turn_counter)
+        return session.view
 
     def on_timer(self, key: str) -> None:
         """End the session that the timer was set for, if it was not used since, and wait for the next."""
@@ -252,6 +257,7 @@ class SessionManager(Actor):
         if session is None:
             raise LookupError("no such session")
         session.turns.append(turn)
+        session.view = None
 
     def _note_failed_commit(self, error: Exception) -> None:
         failure: ActorFailed = self._failure(error)

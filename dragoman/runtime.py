@@ -89,11 +89,16 @@ class Snapshot:
 
     sessions: tuple[SessionSnapshot, ...]
     """The live sessions, least recently used first."""
-    open_handles: int
+    open_requests: tuple[str, ...]
+    """The requests with an open handle, in the order of registration."""
     counts: MessageCounts
     dead_letters: tuple[tuple[str, int], ...]
     """Dead letters by reason."""
     live_timers: int
+
+    @property
+    def open_handles(self) -> int:
+        return len(self.open_requests)
 
 
 class Runtime:
@@ -264,10 +269,10 @@ class Runtime:
     def snapshot(self, timeout: float | None = None) -> Snapshot:
         """All that the runtime holds now, waiting up to `timeout` seconds for its actors; for tests and tools."""
         self._check_open()
-        handles: Future[int] = self._send(self._coordinator, Inspect())
+        requests: Future[tuple[str, ...]] = self._send(self._coordinator, Inspect())
         sessions: Future[tuple[SessionSnapshot, ...]] = self._send(self._sessions, Inspect())
         return Snapshot(
-            open_handles=handles.get(timeout),
+            open_requests=requests.get(timeout),
             sessions=sessions.get(timeout),
             counts=self._dispatcher.counts(),
             dead_letters=tuple(sorted(self._dispatcher.dead_letters().items())),

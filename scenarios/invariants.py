@@ -6,6 +6,7 @@ own and shares no rule with the actors. A breach is told as text that names ids 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,27 +29,38 @@ class _Request:
     places: dict[str, int]
     sources: dict[str, object]
     accepted: dict[str, object] = attrs.field(factory=dict)
+    written: set[str] = attrs.field(factory=set)
     was_closed: bool = False
 
+    def explains(self, turn: Turn) -> bool:
+        """Whether `turn` may be the one turn of a parent of this request."""
+        parent = turn.parent_id
+        return (
+            self.accepted.get(parent) == turn.assistant
+            and self.sources[parent] == turn.user
+            and parent not in self.written
+        )
 
-_Identity = tuple[_Request, str]
+
+@attrs.define(eq=False)
+class _History:
+    """What has been seen of one session: its turns of the last look, and how far each request has come."""
+
+    turns: tuple[Turn, ...] = ()
+    last_number: int = 0
+    last_places: dict[int, int] = attrs.field(factory=dict)
 
 
 class InvariantChecker:
-    """Follows a run step by step."""
+    """Follows a run step by step; a look costs what has changed since the last one."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._requests: dict[str, list[_Request]] = {}
         self._registered = 0
-        self._written: set[tuple[int, str]] = set()
-        self._turns: dict[str, list[tuple[Turn, _Identity | None]]] = {}
+        self._histories: dict[str, _History] = {}
+        self._open: frozenset[str] = frozenset()
         self._failed = 0
-
-    @property
-    def open_requests(self) -> tuple[str, ...]:
-        """The ids of the registered requests that were open when last seen."""
-        return tuple(request for request, known in self._requests.items() if not known[-1].was_closed)
 
     def saw(self, verb: Verb, reply: Any) -> None:
         """Take note of a step and its reply."""
@@ -67,46 +79,48 @@ class InvariantChecker:
         elif isinstance(verb, Ack) and status == "ACCEPTED" and verb.request in self._requests:
             self._requests[verb.request][-1].accepted.setdefault(verb.parent, verb.result.value)
 
-    def check(self, snapshot: Snapshot, closed: frozenset[str]) -> Iterator[str]:
-        """The breaches since the last check; `closed` names the requests that are closed now."""
-        live = {session.session_id: list(session.turns) for session in snapshot.sessions}
-        for session, turns in live.items():
-            yield from self._check_session(session, turns)
-        for session in self._turns.keys() - live.keys():
-            del self._turns[session]
+    def check(self, snapshot: Snapshot) -> Iterator[str]:
+        """The breaches since the last check."""
+        live = {session.session_id for session in snapshot.sessions}
+        for session in snapshot.sessions:
+            history = self._histories.setdefault(session.session_id, _History())
+            if session.turns is not history.turns:
+                yield from self._check_session(session.session_id, history, session.turns)
+        for gone in self._histories.keys() - live:
+            del self._histories[gone]
         yield from self._check_bounds(snapshot)
-        for request in closed:
+        now_open = frozenset(snapshot.open_requests)
+        for request in self._open - now_open:
             for known in self._requests.get(request, ()):
                 known.was_closed = True
+        self._open = now_open
 
-    def _check_session(self, session: str, turns: list[Turn]) -> Iterator[str]:
-        before = self._turns.get(session, [])
-        kept = _overlap([turn for turn, _identity in before], turns)
-        identified = before[len(before) - kept :]
+    def _check_session(self, session: str, history: _History, turns: tuple[Turn, ...]) -> Iterator[str]:
+        kept = _overlap(history.turns, turns)
+        history.turns = turns
         for turn in turns[kept:]:
-            identity = self._identify(session, turn)
-            if isinstance(identity, str):
-                yield identity
-                identified.append((turn, None))
+            request = self._request_of(session, turn)
+            if request is None:
+                yield f"the turn of {turn.request_id}/{turn.parent_id} in {session} belongs to no registered parent"
                 continue
-            yield from self._check_new(turn, identity)
-            identified.append((turn, identity))
-        self._turns[session] = identified
-        yield from self._check_order(session, [identity for _turn, identity in identified if identity is not None])
+            yield from self._check_new(turn, request)
+            yield from self._check_order(session, history, request, turn.parent_id)
 
-    def _identify(self, session: str, turn: Turn) -> _Identity | str:
-        where = f"the turn of {turn.request_id}/{turn.parent_id} in {session}"
-        known = self._requests.get(turn.request_id)
-        if not known or turn.parent_id not in known[-1].places or known[-1].session != session:
-            return f"{where} belongs to no registered parent"
-        return known[-1], turn.parent_id
+    def _request_of(self, session: str, turn: Turn) -> _Request | None:
+        """The registration that a turn is of: an id may be registered anew, also within one step."""
+        known = [
+            request
+            for request in self._requests.get(turn.request_id, ())
+            if request.session == session and turn.parent_id in request.places
+        ]
+        return next((request for request in known if request.explains(turn)), known[-1] if known else None)
 
-    def _check_new(self, turn: Turn, identity: _Identity) -> Iterator[str]:
-        request, parent = identity
+    def _check_new(self, turn: Turn, request: _Request) -> Iterator[str]:
+        parent = turn.parent_id
         where = f"{turn.request_id}/{parent}"
-        if (request.number, parent) in self._written:
+        if parent in request.written:
             yield f"{where} was committed twice"
-        self._written.add((request.number, parent))
+        request.written.add(parent)
         if request.was_closed:
             yield f"{where} was committed after its handle had closed"
         if parent not in request.accepted:
@@ -116,17 +130,14 @@ class InvariantChecker:
         if request.sources[parent] != turn.user:
             yield f"{where} was committed with another source than the registered one"
 
-    def _check_order(self, session: str, identities: list[_Identity]) -> Iterator[str]:
-        within: dict[int, int] = {}
-        last = 0
-        for request, parent in identities:
-            place = request.places[parent]
-            if place <= within.get(request.number, -1):
-                yield f"the turns of one request stand out of source order in {session}"
-            within[request.number] = place
-            if self._settings.commit_order == "session" and request.number < last:
-                yield f"the requests of {session} stand out of the order of their registration"
-            last = max(last, request.number)
+    def _check_order(self, session: str, history: _History, request: _Request, parent: str) -> Iterator[str]:
+        place = request.places[parent]
+        if place <= history.last_places.get(request.number, -1):
+            yield f"the turns of one request stand out of source order in {session}"
+        history.last_places[request.number] = place
+        if self._settings.commit_order == "session" and request.number < history.last_number:
+            yield f"the requests of {session} stand out of the order of their registration"
+        history.last_number = max(history.last_number, request.number)
 
     def _check_bounds(self, snapshot: Snapshot) -> Iterator[str]:
         if len(snapshot.sessions) > self._settings.max_sessions:
@@ -146,9 +157,9 @@ class InvariantChecker:
             yield "an actor failed; see the log"
 
 
-def _overlap(before: list[Turn], now: list[Turn]) -> int:
+def _overlap(before: tuple[Turn, ...], now: tuple[Turn, ...]) -> int:
     """How many of the first turns of `now` are the last of `before`: the rest is new."""
     for kept in range(min(len(before), len(now)), 0, -1):
-        if all(left is right for left, right in zip(before[len(before) - kept :], now[:kept], strict=True)):
+        if now[kept - 1] is before[-1] and all(map(operator.is_, before[len(before) - kept :], now[:kept])):
             return kept
     return 0

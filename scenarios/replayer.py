@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -18,6 +19,8 @@ from .reading import Located
 from .scenario import Moment, Scenario, Step, read_scenario
 from .source import InvalidScenario
 from .verbs import Ack, Register
+
+T = TypeVar("T")
 
 __all__ = ["Failure", "Result", "replay_file", "replay_scenario"]
 
@@ -133,21 +136,26 @@ class _Replay:
                 self._mismatch(step.line, index, step.verb.what, mismatch)
 
     def _check_invariants(self, index: int, moment: Moment) -> None:
-        closed = frozenset(
-            request for request in self._checker.open_requests if not self._runtime.request_status(request).get().open
-        )
-        for breach in self._checker.check(self._runtime.snapshot(), closed):
+        for breach in self._checker.check(self._unseen(self._runtime.snapshot)):
             self._fail(moment.line, index, None, None, f"an invariant is broken: {breach}")
         if self._watch is not None and self._watch.leaks(self._texts, self._ids):
             self._fail(moment.line, index, None, None, "an invariant is broken: content appears in a log line")
+
+    def _unseen(self, look: Callable[[], T]) -> T:
+        """Look at the runtime without a trace of that in the timeline."""
+        observer, self._dispatcher.observer = self._dispatcher.observer, None
+        try:
+            return look()
+        finally:
+            self._dispatcher.observer = observer
 
     def _then(self) -> None:
         then = self._scenario.then
         if not then:
             return
-        snapshot = self._runtime.snapshot()
+        snapshot = self._unseen(self._runtime.snapshot)
         for key, entry in then.items():
-            actual, default = self._actual(key, entry, snapshot)
+            actual, default = self._unseen(lambda key=key, entry=entry: self._actual(key, entry, snapshot))
             for mismatch in compare_then(entry, actual, key, default):
                 self._mismatch(mismatch.line or entry.line, None, mismatch.path, mismatch)
 
@@ -181,14 +189,25 @@ class _Replay:
         self._timeline.append(f"{seconds:>14.6f}s  {kind:<8} {actor:<28} {_described(what)}")
 
 
-def _described(what: object) -> str:
-    return " ".join(str(part) for part in what) if type(what) is tuple else str(what)
+def _described(what: Any) -> str:
+    if type(what) is tuple:
+        return " ".join(_described(part) for part in what)
+    if attrs.has(type(what)):
+        fields = ((field, getattr(what, field.name)) for field in attrs.fields(type(what)))
+        shown = (f"{field.name}={_shown(field, value)}" for field, value in fields)
+        return f"{type(what).__name__}({', '.join(shown)})"
+    return str(what) if isinstance(what, str | int) else repr(what)
 
 
-def _names(entry: Located) -> set[str]:
-    """The ids that an entry of `then` names, in whichever alternative."""
+def _shown(field: attrs.Attribute[Any], value: Any) -> str:
+    return str(field.repr(value)) if callable(field.repr) else _described(value)
+
+
+def _names(entry: Located) -> list[str]:
+    """The ids that an entry of `then` names, in whichever alternative, each once."""
     value = entry.value
     alternatives = getattr(value, "alternatives", None)
     if alternatives is not None:
-        return set().union(*(_names(Located(one, entry.line)) for one in alternatives))
-    return set(value) if isinstance(value, dict) else set()
+        named = [name for one in alternatives for name in _names(Located(one, entry.line))]
+        return list(dict.fromkeys(named))
+    return list(value) if isinstance(value, dict) else []

@@ -12,7 +12,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import attrs
@@ -338,3 +338,19 @@ def at_once(runtime: Runtime, group: list[Operation]) -> list[Any]:
 
     with ThreadPoolExecutor(len(group)) as pool:
         return list(pool.map(run, group))
+
+
+def pipelined_walk(seed: int, groups: int = 30) -> None:
+    """One walk in real time, in one session, from one thread that does not wait: its own order must hold."""
+    rng = random.Random(seed)
+    limits, company = replace(draw_limits(rng), max_sessions=1), Company(SESSIONS[:1], WINDOWS)
+    model = limits.model()
+    model.window = model.ttl = FOR_EVER
+    models = [model]
+    settings = attrs.evolve(limits.settings(), ack_window=FOR_EVER / 1e6, session_ttl=FOR_EVER / 1e6)
+    with Runtime(settings) as runtime:
+        for _ in range(groups):
+            group = [draw_operation(rng, company, Now(models)) for _ in range(rng.choice((1, 5, 20)))]
+            futures = [post(runtime, operation) for operation in group]
+            replies = [reply_of(operation, future, 10) for operation, future in zip(group, futures, strict=True)]
+            models = matching_models(models, group, replies, *settled(runtime), any_order=False)
