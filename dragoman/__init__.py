@@ -52,7 +52,8 @@ from .protocol.statuses import (  # noqa: E402
     Purpose,
     RegisterStatus,
 )
-from .runtime import Runtime, ShutdownReport, Snapshot  # noqa: E402
+from .reports import ShutdownReport, Snapshot  # noqa: E402
+from .runtime import Runtime  # noqa: E402
 
 __all__ = [
     "AckReply",

@@ -13,7 +13,8 @@ _EXTRA = ("cattrs", "cyclopts", "rich", "yaml")
 def main() -> None:
     """Run the command line with the arguments of the process."""
     if any(importlib.util.find_spec(name) is None for name in _EXTRA):
-        sys.exit("dragoman: the command line needs its extra: pip install 'dragoman[cli]'")
+        sys.stderr.write("dragoman: the command line needs its extra: pip install 'dragoman[cli]'\n")
+        sys.exit(2)
     from .cli import run
 
     sys.exit(run(sys.argv[1:]))

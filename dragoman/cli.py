@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,13 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "run"]
 
-PASSED, FAILED, USAGE = 0, 1, 2
+PASSED, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 app = App(
     name="dragoman",
     help="Conversation memory for AI translation: only what was finally accepted, in source order, exactly once.",
     version_flags=["--version"],
-    help_formatter="default" if sys.stdout.isatty() else "plain",
+    help_formatter="default" if sys.stdout is not None and sys.stdout.isatty() else "plain",
 )
 
 
@@ -38,8 +40,13 @@ def run(arguments: Sequence[str]) -> int:
     except CycloptsError as error:
         _to(sys.stderr).print(f"dragoman: {error}")
         return USAGE
-    except BrokenPipeError:
-        return FAILED
+    except KeyboardInterrupt:
+        _to(sys.stderr).print("dragoman: interrupted")
+        return INTERRUPTED
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            _to(sys.stderr).print(f"dragoman: the output cannot be written: {error.strerror}")
+        return USAGE
     return status if isinstance(status, int) else PASSED
 
 
@@ -51,8 +58,8 @@ def replay(
     /,
     *,
     seed: int = 0,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    timeline: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    timeline: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
     """Replay scenarios against the real actors in virtual time.
 
@@ -94,8 +101,10 @@ def replay(
 
 
 def _files(path: Path) -> Iterator[Path]:
+    """The scenario files that a path stands for; what looks like one and cannot be read is told later."""
     if path.is_dir():
-        yield from sorted(file for file in path.rglob("*.yaml") if file.is_file())
+        found = (Path(folder, name) for folder, _folders, names in os.walk(path) for name in names)
+        yield from sorted(file for file in found if file.suffix == ".yaml")
     else:
         yield path
 
@@ -103,11 +112,12 @@ def _files(path: Path) -> Iterator[Path]:
 def _replayed(file: Path, seed: int, watch: LogWatch, *, json: bool, timeline: bool) -> Result:
     from .scenarios import replay_file
     from .scenarios.report import as_lines
+    from .scenarios.source import one_line
 
     result = replay_file(file, seed=seed, watch=watch, with_timeline=timeline)
     if result.timeline:
         lines = _to(sys.stderr if json else sys.stdout)
-        lines.print(f"{result.scenario} ({result.file})")
+        lines.print(f"{one_line(str(result.scenario))} ({result.file})")
         for line in result.timeline:
             lines.print(line)
     if json:
@@ -117,10 +127,10 @@ def _replayed(file: Path, seed: int, watch: LogWatch, *, json: bool, timeline: b
         _to(sys.stderr).print(result.invalid)
     elif result.passed:
         out.print("passed", style="green", end="  ")
-        out.print(f"{result.scenario}")
+        out.print(one_line(str(result.scenario)))
     else:
         out.print("failed", style="bold red", end="  ")
-        out.print(f"{result.scenario}")
+        out.print(one_line(str(result.scenario)))
         for line in as_lines(result):
             out.print(line)
     return result

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar
 
-import attrs
-
 from .actors import interrupts
 from .actors.coordinator import AcceptanceCoordinator
-from .actors.dispatcher import Dispatcher, MessageCounts
+from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
 from .actors.mailbox import STOP, Envelope, Mailbox
 from .actors.running import here
@@ -49,8 +47,9 @@ from .protocol.replies import (
 )
 from .protocol.settings import Settings
 from .protocol.statuses import ClaimStatus, CloseCause, Purpose, RegisterStatus
+from .reports import ShutdownReport, Snapshot
 
-__all__ = ["Runtime", "ShutdownReport", "Snapshot"]
+__all__ = ["Runtime"]
 
 T = TypeVar("T")
 
@@ -60,45 +59,6 @@ _PURPOSE = Purpose.PRIMARY_TRANSLATION
 
 _SHARE_OF_REST = 0.8
 """The part of the time for closing in which the actors may come to rest; what is left is for the threads to end."""
-
-
-@attrs.frozen(kw_only=True)
-class ShutdownReport:
-    """What `Runtime.close` found and left."""
-
-    at_rest: bool
-    """Whether every actor came to rest in time; if not, handles may have been left open."""
-    handles_closed: int
-    """Handles that were open and closed as `SHUT_DOWN`; 0 if that did not end in time."""
-    messages_left: int
-    """Messages that were never handled; whoever asked got an error."""
-    threads_left: tuple[str, ...]
-    """Threads that did not end within the deadline: an actor of theirs is stuck."""
-    counts: MessageCounts
-    """The message counters at the end."""
-
-    @property
-    def clean(self) -> bool:
-        """Whether nothing was left."""
-        return self.at_rest and not self.messages_left and not self.threads_left
-
-
-@attrs.frozen(kw_only=True)
-class Snapshot:
-    """What a runtime holds at one moment; reading it uses nothing."""
-
-    sessions: tuple[SessionSnapshot, ...]
-    """The live sessions, least recently used first."""
-    open_requests: tuple[str, ...]
-    """The requests with an open handle, in the order of registration."""
-    counts: MessageCounts
-    dead_letters: tuple[tuple[str, int], ...]
-    """Dead letters by reason."""
-    live_timers: int
-
-    @property
-    def open_handles(self) -> int:
-        return len(self.open_requests)
 
 
 class Runtime:

@@ -14,7 +14,7 @@ import attrs
 
 from ..protocol.history import Turn
 from ..protocol.settings import Settings
-from ..runtime import Snapshot
+from ..reports import Snapshot
 from .verbs import Ack, Register, Verb
 
 __all__ = ["InvariantChecker"]
@@ -59,7 +59,7 @@ class InvariantChecker:
         self._requests: dict[str, list[_Request]] = {}
         self._registered = 0
         self._histories: dict[str, _History] = {}
-        self._open: frozenset[str] = frozenset()
+        self._open: set[str] = set()
         self._failed = 0
 
     def saw(self, verb: Verb, reply: Any) -> None:
@@ -76,6 +76,7 @@ class InvariantChecker:
                 {parent.id: parent.source for parent in in_order},
             )
             self._requests.setdefault(verb.request, []).append(request)
+            self._open.add(verb.request)
         elif isinstance(verb, Ack) and status == "ACCEPTED" and verb.request in self._requests:
             self._requests[verb.request][-1].accepted.setdefault(verb.parent, verb.result.value)
 
@@ -89,7 +90,7 @@ class InvariantChecker:
         for gone in self._histories.keys() - live:
             del self._histories[gone]
         yield from self._check_bounds(snapshot)
-        now_open = frozenset(snapshot.open_requests)
+        now_open = set(snapshot.open_requests)
         for request in self._open - now_open:
             for known in self._requests.get(request, ()):
                 known.was_closed = True

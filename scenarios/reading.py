@@ -16,7 +16,7 @@ import yaml
 from cattrs import BaseConverter
 
 from ..protocol.settings import MAX_COUNT
-from .source import Budget, InvalidScenario, did_you_mean, place_of, plain, scalar, word
+from .source import Budget, InvalidScenario, did_you_mean, merged, place_of, plain, scalar, word
 
 __all__ = ["Count", "Duration", "Id", "Located", "Name", "Reader", "Text", "Value", "fields_of", "key_of"]
 
@@ -104,7 +104,7 @@ class Reader:
         if not isinstance(node, yaml.MappingNode):
             raise InvalidScenario(place_of(node), f"{what} must be a mapping, not {kind(node)}")
         seen: set[str] = set()
-        for key_node, value_node in node.value:
+        for key_node, value_node in merged(node):
             key = self._id(key_node, Id)
             if key in seen:
                 raise InvalidScenario(place_of(key_node), f"the key {word(key)} stands twice")
@@ -145,7 +145,7 @@ class Reader:
 
     def _list(self, node: yaml.Node, wanted: Any) -> tuple[Any, ...]:
         inner = get_args(wanted)[0]
-        return tuple(self.read(item, inner) for item in self.items(node, "this"))
+        return tuple(self.read(item, inner) for item in self.items(node, "this key"))
 
     def _value(self, node: yaml.Node, _wanted: Any) -> Any:
         return plain(node, self.budget)

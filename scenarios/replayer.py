@@ -11,7 +11,8 @@ import attrs
 from ..actors.futures import Future
 from ..actors.simulation import SimulatedDispatcher
 from ..protocol.errors import DragomanError
-from ..runtime import Runtime, Snapshot
+from ..reports import Snapshot
+from ..runtime import Runtime
 from .expectations import Mismatch, compare_reply, compare_then
 from .invariants import InvariantChecker
 from .logs import LogWatch
@@ -87,6 +88,7 @@ class _Replay:
             for index, moment in enumerate(self._scenario.timeline):
                 self._moment(index, moment)
             self._then()
+            self._dispatcher.observer = None
         return tuple(self._failures), tuple(self._timeline)
 
     def _moment(self, index: int, moment: Moment) -> None:

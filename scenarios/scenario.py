@@ -19,8 +19,8 @@ from .verbs import LATER_VERBS, STATUSES, VERBS, Verb, teach_verbs
 
 __all__ = ["Moment", "Scenario", "Step", "read_scenario"]
 
-_NOTHING = object()
 _DURATIONS = frozenset({"ack_window", "execution_timeout", "session_ttl", "circuit_cooldown", "store_ttl"})
+_LISTS = frozenset({"eligible_modes", "maintainers"})
 _THEN = frozenset({"history", "handles", "closed", "open_handles", "sessions", "turn_counter"})
 _LATER_THEN = frozenset(
     {"calls", "outcomes", "document", "stats", "store", "call_records", "feature_history", "proposals"}
@@ -103,6 +103,8 @@ class _ScenarioReader:
             if key in _DURATIONS and value is not None:
                 return self._reader.read(node, Duration) / 1_000_000
             return value
+        if key not in _LISTS:
+            raise InvalidScenario(place_of(node), f"the setting {key} must be a single value, not {kind(node)}")
         return tuple(self._reader.read(item, Name) for item in self._reader.items(node, f"the setting {key}"))
 
     def _providers(self, node: yaml.Node) -> dict[str, ProviderPolicy]:
@@ -180,11 +182,20 @@ class _ScenarioReader:
             return OneOf(tuple(self._expected_reply(one, verb) for one in alternatives))
         if isinstance(node, yaml.MappingNode):
             known = verb.replies or ({"status"} if verb.statuses else frozenset())
+            readers = {"status": lambda inner: self._status(inner, verb), "committed": self._ids}
             return {
-                key: self._status(value_node, verb) if key == "status" else self._value(value_node)
+                key: readers.get(key, self._value)(value_node)
                 for key, _key_node, value_node in self._reader.known(node, known, f"the reply to {verb.what}")
             }
         return self._status(node, verb) if verb.statuses else self._value(node)
+
+    def _ids(self, node: yaml.Node) -> Any:
+        """A list of ids, or something else that will not be equal to one."""
+        if self._one_of(node) is not None:
+            return self._or_one_of(node, self._ids)
+        if not isinstance(node, yaml.SequenceNode):
+            return self._value(node)
+        return [self._or_one_of(item, lambda one: self._reader.read(one, Id)) for item in node.value]
 
     def _status(self, node: yaml.Node, verb: Verb) -> Any:
         alternatives = self._one_of(node)
@@ -251,12 +262,12 @@ class _ScenarioReader:
             raise InvalidScenario(place_of(node), f"a {what} must be text, not {kind(node)}")
         return value
 
-    def _listed(self, node: yaml.Node, what: str) -> Any:
-        self._reader.items(node, what)
+    def _listed(self, node: yaml.Node) -> Any:
+        self._reader.items(node, "the history of a session")
         return self._value(node)
 
     def _history(self, node: yaml.Node) -> Any:
-        return self._named(node, "history", lambda inner: self._listed(inner, "the history of a session"))
+        return self._named(node, "history", self._listed)
 
     def _handles(self, node: yaml.Node) -> Any:
         states = frozenset(state.value for state in ParentState)

@@ -7,6 +7,8 @@ that a file cannot make the reader work longer than its size allows.
 from __future__ import annotations
 
 import difflib
+import stat
+from collections import namedtuple
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,10 @@ __all__ = ["MAX_BYTES", "InvalidScenario", "Place", "did_you_mean", "load", "pla
 
 MAX_BYTES = 8 * 1024 * 1024
 _MAX_DEPTH = 200
-_MAX_VALUES = 1_000_000
+_MAX_VALUES = 5_000_000
+_MERGE = "tag:yaml.org,2002:merge"
+_VALUE = "tag:yaml.org,2002:value"
+_NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -44,10 +49,14 @@ def place_of(node: yaml.Node) -> Place:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
+def one_line(text: str) -> str:
+    """A text of the file as it may be printed in a line."""
+    return text if text.isprintable() else repr(text)
+
+
 def word(text: str) -> str:
-    """A word of the file in an error message, within a line."""
-    short = text if len(text) <= 60 else f"{text[:60]}…"
-    return short if short.isprintable() else repr(short)
+    """A word of the file in an error message."""
+    return one_line(text if len(text) <= 60 else f"{text[:60]}…")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -60,6 +69,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def load(path: Path) -> yaml.MappingNode:
     """The one document of the file, a mapping."""
     try:
+        if stat.S_ISFIFO(path.stat().st_mode) and path.parts[:2] != ("/", "dev"):
+            raise InvalidScenario((1, 1), "is a pipe, and no file")
         with path.open("rb") as file:
             body = file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -72,8 +83,27 @@ def load(path: Path) -> yaml.MappingNode:
         raise InvalidScenario((1, 1), "is empty; a scenario needs the keys scenario and timeline")
     if not isinstance(node, yaml.MappingNode):
         raise InvalidScenario(place_of(node), "must be a mapping with the keys scenario and timeline")
+    _count_lines_alike(node, text)
     _refuse_shape(node)
     return node
+
+
+_Mark = namedtuple("_Mark", "line column")
+
+
+def _count_lines_alike(root: yaml.Node, text: str) -> None:
+    """YAML also counts NEL, LS and PS as line breaks; editors do not, and neither do the places told here."""
+    if not any(odd in text for odd in "\x85\u2028\u2029"):
+        return
+    stack, seen = [root], {id(root)}
+    while stack:
+        node = stack.pop()
+        line, column = _place_in(text, node.start_mark.index)
+        node.start_mark = _Mark(line - 1, column - 1)
+        for child in _children(node):
+            if id(child) not in seen:
+                seen.add(id(child))
+                stack.append(child)
 
 
 def _children(node: yaml.Node) -> list[yaml.Node]:
@@ -165,10 +195,33 @@ _scalars = _Scalars()
 
 def scalar(node: yaml.ScalarNode) -> Any:
     """The value of a scalar, by YAML's own rules."""
+    if node.tag == _VALUE:
+        return node.value
+    if node.tag in _NUMBERS and ":" in node.value:
+        raise InvalidScenario(place_of(node), "is read by YAML as a number to the base 60; quote it, or write a unit")
     try:
         return _scalars.construct_object(node)
     except (yaml.YAMLError, ValueError, OverflowError):
         raise InvalidScenario(place_of(node), f"is no value of the type {node.tag.rpartition(':')[2]}") from None
+
+
+def merged(node: yaml.MappingNode) -> list[tuple[yaml.Node, yaml.Node]]:
+    """The entries of a mapping, with what a merge key (`<<`) brings from others where the mapping has none itself."""
+    own = [(key, value) for key, value in node.value if key.tag != _MERGE]
+    if len(own) == len(node.value):
+        return own
+    known = {key.value for key, _value in own if isinstance(key, yaml.ScalarNode)}
+    brought = []
+    for key, value in node.value:
+        sources = value.value if key.tag == _MERGE and isinstance(value, yaml.SequenceNode) else [value]
+        for source in sources if key.tag == _MERGE else ():
+            if not isinstance(source, yaml.MappingNode):
+                raise InvalidScenario(place_of(source), "a merge key (<<) takes a mapping, or a list of mappings")
+            for inner_key, inner_value in merged(source):
+                if inner_key.value not in known:
+                    known.add(inner_key.value)
+                    brought.append((inner_key, inner_value))
+    return own + brought
 
 
 class Budget:
@@ -191,7 +244,7 @@ def plain(node: yaml.Node, budget: Budget) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return [plain(item, budget) for item in node.value]
     mapping: dict[Any, Any] = {}
-    for key_node, value_node in node.value:
+    for key_node, value_node in merged(node):
         key = plain(key_node, budget)
         if not isinstance(key, str | int | float | bool | None):
             raise InvalidScenario(place_of(key_node), "is no key")

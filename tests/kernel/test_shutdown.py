@@ -10,7 +10,8 @@ import pytest
 from dragoman.actors.futures import Future
 from dragoman.actors.simulation import SimulatedDispatcher
 from dragoman.protocol.errors import ActorStopped, DragomanError, RuntimeClosed
-from dragoman.runtime import Runtime, ShutdownReport
+from dragoman.reports import ShutdownReport
+from dragoman.runtime import Runtime
 
 from .probes import PATIENCE_S, Countdown, conserved, dragoman_threads, handoff, in_threads
 

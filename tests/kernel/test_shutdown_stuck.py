@@ -11,7 +11,8 @@ import pytest
 
 from dragoman.actors.futures import Future
 from dragoman.protocol.errors import ActorStopped, BlockingInHandler, RuntimeClosed
-from dragoman.runtime import Runtime, ShutdownReport
+from dragoman.reports import ShutdownReport
+from dragoman.runtime import Runtime
 
 from .probes import PATIENCE_S, Block, Countdown, Do, Doer, conserved, handoff, run_program, start
 
