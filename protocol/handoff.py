@@ -91,7 +91,8 @@ def _examine_parent(parent: object, place: int, ids: set[str], orders: set[int])
 
 def examine(handoff: Handoff) -> str | None:
     """Why `handoff` is not valid (the first reason, naming the field), or None if it is (C2)."""
-    if not isinstance(handoff.purpose, str):
+    purpose: object = handoff.purpose
+    if not isinstance(purpose, str):
         return "purpose must be text"
     for name in ("request_id", "session_id", "provider", "mode"):
         reason = _missing_text(name, getattr(handoff, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -157,7 +158,7 @@ class _Replay:
             return
         snapshot = self._unseen(self._runtime.snapshot)
         for key, entry in then.items():
-            actual, default = self._unseen(lambda key=key, entry=entry: self._actual(key, entry, snapshot))
+            actual, default = self._unseen(partial(self._actual, key, entry, snapshot))
             for mismatch in compare_then(entry, actual, key, default):
                 self._mismatch(mismatch.line or entry.line, None, mismatch.path, mismatch)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,10 @@ class _ScenarioReader:
             return OneOf(tuple(self._expected_reply(one, verb) for one in alternatives))
         if isinstance(node, yaml.MappingNode):
             known = verb.replies or ({"status"} if verb.statuses else frozenset())
-            readers = {"status": lambda inner: self._status(inner, verb), "committed": self._ids}
+            readers: dict[str, Callable[[yaml.Node], Any]] = {
+                "status": lambda inner: self._status(inner, verb),
+                "committed": self._ids,
+            }
             return {
                 key: readers.get(key, self._value)(value_node)
                 for key, _key_node, value_node in self._reader.known(node, known, f"the reply to {verb.what}")

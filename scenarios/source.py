@@ -243,6 +243,7 @@ def plain(node: yaml.Node, budget: Budget) -> Any:
         return scalar(node)
     if isinstance(node, yaml.SequenceNode):
         return [plain(item, budget) for item in node.value]
+    assert isinstance(node, yaml.MappingNode)
     mapping: dict[Any, Any] = {}
     for key_node, value_node in merged(node):
         key = plain(key_node, budget)
