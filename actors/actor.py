@@ -17,13 +17,13 @@ from types import TracebackType
 from typing import Any, ClassVar, Final, TypeVar
 
 import pykka
-from loguru import logger
 
 from ..protocol.errors import ActorFailed, DragomanError
 from . import interrupts
 from .dispatcher import Dispatcher
 from .futures import Future
 from .mailbox import STOP, Envelope, Inbox, Mailbox, refuse
+from .reporting import report
 from .timers import TimerEntry, TimerFired
 
 __all__ = ["DEFERRED", "Actor", "handles"]
@@ -228,8 +228,11 @@ class Actor(pykka.Actor):
         traceback: TracebackType | None,
     ) -> None:
         # pykka would log the traceback here, which shows texts.
-        logger.error(
-            "{actor} failed with {error_type}", actor=self.name, error_type=getattr(exception_type, "__name__", "?")
+        report(
+            "ERROR",
+            "{actor} failed with {error_type}",
+            actor=self.name,
+            error_type=getattr(exception_type, "__name__", "?"),
         )
 
 

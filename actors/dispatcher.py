@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from loguru import logger
 
 from ..protocol.errors import ActorFailed, InvalidArgument
+from .reporting import report
 from .timers import TimerEntry
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ class Dispatcher(abc.ABC):
         self._retired_accepted = 0
         self._retired_handled = 0
         self._failed = 0
-        self.lines_lost = 0
         self._owned = False
         self.observer: Callable[[str, str, object], None] | None = None
         """Told of each delivery, timer and state change as (kind, actor, what), where somebody watches."""
@@ -137,7 +136,7 @@ class Dispatcher(abc.ABC):
         """The one sink for messages that nobody will handle."""
         with self._counting:
             self._dead[reason] += 1
-        self.log("DEBUG", "dead letter {message}: actor {reason}", message=type(message).__name__, reason=reason)
+        report("DEBUG", "dead letter {message}: actor {reason}", message=type(message).__name__, reason=reason)
         if self.observer is not None:
             self.observer("dead", "", message)
 
@@ -145,7 +144,7 @@ class Dispatcher(abc.ABC):
         """Count and log a fault in a handler: by type and place, never by its text."""
         with self._counting:
             self._failed += 1
-        self.log(
+        report(
             "ERROR",
             "{actor} failed with {error_type} in {module}, line {line}",
             actor=failure.actor,
@@ -153,14 +152,6 @@ class Dispatcher(abc.ABC):
             module=failure.module,
             line=failure.line,
         )
-
-    def log(self, level: str, template: str, /, **fields: object) -> None:
-        """Write a line; a sink of the program that raises (loguru's `catch=False`) must not break an answer."""
-        try:
-            logger.opt(depth=1).log(level, template, **fields)
-        except Exception:
-            with self._counting:
-                self.lines_lost += 1
 
     def counts(self) -> MessageCounts:
         """A snapshot of the message counters; exact when nothing is running."""

@@ -18,11 +18,11 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pykka
-from loguru import logger
 
 from ..protocol.errors import BlockingInHandler, DragomanError, InvalidArgument
 from . import interrupts
 from .parking import Gate
+from .reporting import report
 from .running import here
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Future(pykka.Future[T]):
                 try:
                     loop.call_soon_threadsafe(_release, waiter)
                 except RuntimeError:
-                    logger.debug("the event loop closed before an answer that was awaited on it")
+                    report("DEBUG", "the event loop closed before an answer that was awaited on it")
 
             self.add_done_callback(wake)
             try:
@@ -181,7 +181,7 @@ class Future(pykka.Future[T]):
         try:
             callback(self)
         except Exception as error:
-            logger.error("a callback of a future raised {error_type}", error_type=type(error).__name__)
+            report("ERROR", "a callback of a future raised {error_type}", error_type=type(error).__name__)
         finally:
             here.calls_back = outer
 

@@ -40,6 +40,7 @@ from ..protocol.statuses import ClaimStatus, ClearStatus
 from .actor import Actor, handles
 from .dispatcher import Dispatcher
 from .mailbox import Envelope, Mailbox
+from .reporting import report
 
 __all__ = ["ReportTo", "SessionManager", "SessionSnapshot"]
 
@@ -261,7 +262,7 @@ class SessionManager(Actor):
 
     def _note_failed_commit(self, error: Exception) -> None:
         failure: ActorFailed = self._failure(error)
-        self.dispatcher.log(
+        report(
             "ERROR",
             "a turn could not be written: {error_type} in {module}, line {line}",
             error_type=failure.error_type,

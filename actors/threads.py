@@ -23,12 +23,11 @@ import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from loguru import logger
-
 from . import interrupts
 from .dispatcher import Dispatcher
 from .futures import Future, WaitTimeout
 from .parking import Gate
+from .reporting import report
 from .running import here
 from .timers import TimerEntry, TimerHeap
 
@@ -158,7 +157,7 @@ class ThreadDispatcher(Dispatcher):
             try:
                 self._run(mailbox, None)
             except BaseException as error:
-                logger.critical("a worker survived {error_type}", error_type=type(error).__name__)
+                report("CRITICAL", "a worker survived {error_type}", error_type=type(error).__name__)
 
     def _park(self) -> None:
         gate = Gate()

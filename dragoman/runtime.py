@@ -14,6 +14,7 @@ from .actors.coordinator import AcceptanceCoordinator
 from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
 from .actors.mailbox import STOP, Envelope, Mailbox
+from .actors.reporting import report
 from .actors.running import here
 from .actors.sessions import ReportTo, SessionManager, SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
@@ -279,8 +280,7 @@ class Runtime:
                 self._answer_by(rest_deadline, mailbox, STOP)
             at_rest = True
         except DragomanError as error:
-            line = "the runtime did not come to rest: {error_type}"
-            self._dispatcher.log("ERROR", line, error_type=type(error).__name__)
+            report("ERROR", "the runtime did not come to rest: {error_type}", error_type=type(error).__name__)
         threads = self._dispatcher.stop(max(0.0, deadline - time.monotonic()))
         left = self._dispatcher.retire_all()
         return ShutdownReport(

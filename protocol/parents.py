@@ -15,7 +15,7 @@ from .errors import IllegalTransition
 from .handoff import Parent
 from .statuses import AckStatus, ParentState
 
-__all__ = ["PARENT_TABLE", "REFUSALS", "SETTLED", "ParentEvent", "RequestParents", "next_state"]
+__all__ = ["PARENT_TABLE", "REFUSALS", "ParentEvent", "RequestParents", "next_state"]
 
 
 class ParentEvent(StrEnum):
@@ -51,9 +51,6 @@ REFUSALS = MappingProxyType(
     }
 )
 """ACKs that repeat what is known; every other ACK that is not in the table is a `CONFLICT`."""
-
-SETTLED = frozenset({_S.REJECTED, _S.DISCARDED, _S.COMMITTED, _S.COMMIT_FAILED})
-"""States that the parents behind need not wait for."""
 
 
 def next_state(state: ParentState, event: ParentEvent) -> ParentState:

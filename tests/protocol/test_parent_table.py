@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.protocol.errors import DragomanError, IllegalTransition
 from dragoman.protocol.handoff import Parent
-from dragoman.protocol.parents import PARENT_TABLE, SETTLED, ParentEvent, RequestParents, next_state
+from dragoman.protocol.parents import PARENT_TABLE, ParentEvent, RequestParents, next_state
 from dragoman.protocol.statuses import ParentState
 
 EXPECTED = {
@@ -73,7 +73,3 @@ def test_the_table_cannot_be_changed() -> None:
         PARENT_TABLE[ParentState.PENDING] = {}  # type: ignore[index]
     with pytest.raises(TypeError):
         PARENT_TABLE[ParentState.PENDING][ParentEvent.COMMIT] = ParentState.COMMITTED  # type: ignore[index]
-
-
-def test_only_parents_that_can_make_no_turn_any_more_are_stepped_over() -> None:
-    assert {state.value for state in SETTLED} == {"REJECTED", "DISCARDED", "COMMITTED", "COMMIT_FAILED"}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 import pytest
 from loguru import logger
 
-from dragoman.scenarios.logs import LogWatch
+import dragoman
+import dragoman.actors
+from dragoman.scenarios.logs import OWN_WORDS, LogWatch
 
 if TYPE_CHECKING:
     from loguru import Logger, Record
@@ -127,3 +131,13 @@ def test_the_package_is_heard_while_it_is_watched_and_silent_again_behind() -> N
     finally:
         logger.remove(sink)
     assert heard == ["heard\n"]
+
+
+def test_the_own_words_are_those_of_the_package() -> None:
+    root = Path(dragoman.actors.__file__).parent
+    face = Path(dragoman.__file__).parent
+    sources = [path.read_text(encoding="utf-8") for folder in (root, face) for path in folder.glob("*.py")]
+    templates = [template for source in sources for template in re.findall(r'report\(\s*"[A-Z]+",\s*"([^"]*)"', source)]
+    assert len(templates) == sum(source.count("report(") for source in sources) - 1, "a line is logged in another form"
+    words = {part.strip(" :,") for template in templates for part in re.split(r"\{\w+\}", template)}
+    assert words - {""} <= set(OWN_WORDS)
