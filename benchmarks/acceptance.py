@@ -73,6 +73,7 @@ def parents_report(many: int) -> None:
 
 
 def _worst_order(count: int) -> float:
+    gc.collect()
     with Runtime() as runtime:
         parents = tuple(Parent(f"p{place}", place, "Hello") for place in range(count))
         runtime.register(Handoff("r1", "s1", "openai", "select-element", parents)).get()
