@@ -274,14 +274,14 @@ class _ScenarioReader:
         return self._named(node, "history", self._listed)
 
     def _handles(self, node: yaml.Node) -> Any:
+        return self._named(node, "handles", self._handles_of_a_request)
+
+    def _handles_of_a_request(self, node: yaml.Node) -> Any:
+        """Parents with their states; null for a request that has none (any more)."""
+        if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
+            return None
         states = frozenset(state.value for state in ParentState)
-        return self._named(
-            node,
-            "handles",
-            lambda parents: self._named(
-                parents, "the handles of a request", lambda one: self._word(one, states, "state")
-            ),
-        )
+        return self._named(node, "the handles of a request", lambda one: self._word(one, states, "state"))
 
     def _closed(self, node: yaml.Node) -> Any:
         causes = frozenset(cause.value for cause in CloseCause)
