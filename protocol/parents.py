@@ -87,11 +87,6 @@ class RequestParents:
         return tuple(self._states)
 
     @property
-    def holds_accepted(self) -> bool:
-        """Whether a parent is accepted and not yet committed."""
-        return bool(self._results)
-
-    @property
     def settled(self) -> bool:
         """Whether nothing of this request can change any more."""
         return not self.unacknowledged and not self._results

@@ -95,7 +95,6 @@ def test_closing_discards_what_is_pending_and_keeps_every_other_state(acks: Acks
     parents.close()
     assert parents.states == tuple(ParentState.DISCARDED if state is ParentState.PENDING else state for state in before)
     assert parents.ids == tuple(parent.id for parent in known)
-    assert not parents.holds_accepted
 
 
 @given(acknowledgements())
@@ -105,7 +104,7 @@ def test_a_request_holds_something_back_until_its_last_commit(acks: Acks) -> Non
     for place, accepts in order:
         assert not parents.settled
         acknowledge(parents, known, place, accepts)
-    assert parents.settled == (not parents.holds_accepted) == (not any(accepts for _place, accepts in order))
+    assert parents.settled == (not any(accepts for _place, accepts in order))
 
 
 def texts_within(value: object) -> Iterator[str]:
