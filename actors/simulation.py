@@ -117,9 +117,10 @@ class SimulatedDispatcher(Dispatcher):
 
     def stop(self, timeout_s: float) -> tuple[str, ...]:
         del timeout_s
+        outside, self._ingress = self._ingress, deque()
+        self.run()  # what is inside comes to rest; what is still outside stays unhandled
         self._stopped = True
-        while self._ingress:
-            mailbox, envelope = self._ingress.popleft()
+        for mailbox, envelope in outside:
             mailbox.put(envelope)
         return ()
 

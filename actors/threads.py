@@ -145,10 +145,13 @@ class ThreadDispatcher(Dispatcher):
 
     def _work(self) -> None:
         here.dispatcher = self
-        while not self._stopping:
+        while True:
             try:
                 mailbox = self._ready.popleft()
             except IndexError:
+                # Not before: what is ready when the dispatcher stops is still run.
+                if self._stopping:
+                    return
                 self._park()
                 continue
             if self._ready and not self._waking:
@@ -220,6 +223,8 @@ class ThreadDispatcher(Dispatcher):
     def stop(self, timeout_s: float) -> tuple[str, ...]:
         deadline = time.monotonic() + timeout_s
         self.abandon()
+        if not self._workers and here.dispatcher is None:
+            self._help(Future(self), deadline)
         left = []
         for thread in tuple(self._threads):
             if thread is threading.current_thread():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -135,3 +136,19 @@ def everything_logged() -> Iterator[list[str]]:
     yield lines
     logger.remove(sink)
     logger.disable("dragoman")
+
+
+def test_a_close_leaves_nothing_of_the_handles_that_it_closed() -> None:
+    """What the closing itself sends, to many handles, is handled before the threads end."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(60):
+            runtime = Runtime()
+            for number in range(30):
+                register(runtime, f"r{number}", f"s{number % 7}")
+            report = runtime.close()
+            assert report.clean, report
+            assert report.handles_closed == 30
+    finally:
+        sys.setswitchinterval(interval)
