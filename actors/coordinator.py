@@ -109,12 +109,13 @@ class AcceptanceCoordinator(SessionOperations):
     def _register(self, message: Register, envelope: Envelope[Any]) -> Any:
         handoff = message.handoff
         request_id = handoff.request_id
+        resumes = self._lanes.resumes(envelope)
+        if resumes:
+            self._no_longer_waits(request_id)
         if self._closing:
             refuse(envelope, RuntimeClosed())
             return DEFERRED
-        if self._lanes.resumes(envelope):
-            self._no_longer_waits(request_id)
-        elif not self._takes_part(handoff):
+        if not resumes and not self._takes_part(handoff):
             return RegisterReply(RegisterStatus.NOT_PARTICIPATING)
         lane = self._lanes.get(handoff.session_id)
         if lane is not None and not lane.open:
@@ -158,7 +159,11 @@ class AcceptanceCoordinator(SessionOperations):
 
     @handles(SessionOpened)
     def _opened(self, message: SessionOpened, _envelope: Envelope[Any]) -> None:
-        envelope, lane = self._opening.pop(message.request_id)
+        envelope, lane = self._opening[message.request_id]
+        if message.opened and not self._closing:
+            self._open(envelope.message.handoff, lane)
+        # Not earlier: as long as it is listed, a fault refuses the registration and frees the lane; see `_fail`.
+        del self._opening[message.request_id]
         lane.release(_OPENING)
         if not message.opened:
             answer(envelope, RegisterReply(RegisterStatus.OVERLOADED))
@@ -166,13 +171,6 @@ class AcceptanceCoordinator(SessionOperations):
             refuse(envelope, RuntimeClosed())
             self._end_shut_down()
         else:
-            try:
-                self._open(envelope.message.handoff, lane)
-            except Exception as error:
-                self._sessions.tell(Unpin(message.session_id))
-                refuse(envelope, self._failure(error))
-                self._lanes.go_on(lane)
-                raise
             answer(envelope, RegisterReply(RegisterStatus.REGISTERED))
         self._lanes.go_on(lane)
 

@@ -85,10 +85,13 @@ class Lane:
     @property
     def next_answer(self) -> Future[Any] | None:
         """The first answer that is still missing of the operations that passed to a handle."""
+        self._forget_answered()
+        return self._unanswered[0] if self._unanswered else None
+
+    def _forget_answered(self) -> None:
         unanswered = self._unanswered
         while unanswered and unanswered[0].done:
             unanswered.popleft()
-        return unanswered[0] if unanswered else None
 
     @property
     def open(self) -> bool:
@@ -103,11 +106,9 @@ class Lane:
 
     def enter(self, route: Route, answer: Future[Any] | None) -> None:
         """An operation on a handle passes; it has the lane until `answer` is given."""
-        unanswered = self._unanswered
-        while unanswered and unanswered[0].done:
-            unanswered.popleft()
+        self._forget_answered()
         if answer is not None:
-            unanswered.append(answer)
+            self._unanswered.append(answer)
         self._current_route = route
 
     def hold(self, name: str) -> None:

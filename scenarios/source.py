@@ -6,7 +6,9 @@ that a file cannot make the reader work longer than its size allows.
 
 from __future__ import annotations
 
+import bisect
 import difflib
+import re
 import stat
 from collections import namedtuple
 from collections.abc import Iterable
@@ -95,11 +97,12 @@ def _count_lines_alike(root: yaml.Node, text: str) -> None:
     """YAML also counts NEL, LS and PS as line breaks; editors do not, and neither do the places told here."""
     if not any(odd in text for odd in "\x85\u2028\u2029"):
         return
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
     stack, seen = [root], {id(root)}
     while stack:
         node = stack.pop()
-        line, column = _place_in(text, node.start_mark.index)
-        node.start_mark = _Mark(line - 1, column - 1)
+        line = bisect.bisect_right(starts, node.start_mark.index) - 1
+        node.start_mark = _Mark(line, node.start_mark.index - starts[line])
         for child in _children(node):
             if id(child) not in seen:
                 seen.add(id(child))

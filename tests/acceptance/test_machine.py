@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -13,7 +12,6 @@ from dragoman import Runtime, SimulatedDispatcher, ThreadDispatcher
 
 from .model import Model
 from .walk import (
-    FOR_EVER,
     PARENTS,
     REQUESTS,
     SESSIONS,
@@ -28,6 +26,7 @@ from .walk import (
     settled,
     state_of,
     statuses_of,
+    timeless,
 )
 
 requests = st.sampled_from(REQUESTS)
@@ -105,10 +104,8 @@ class VirtualTime(Beside):
 class Threads(Beside):
     @initialize(limits=limits)
     def begin(self, limits: Limits) -> None:
-        for_ever = attrs.evolve(limits.settings(), ack_window=FOR_EVER / 1e6, session_ttl=FOR_EVER / 1e6)
-        self.runtime = Runtime(for_ever, dispatcher=ThreadDispatcher())
-        model = limits.model()
-        model.window = model.ttl = FOR_EVER
+        settings, model = timeless(limits)
+        self.runtime = Runtime(settings, dispatcher=ThreadDispatcher())
         self.models = [model]
 
     @rule(group=st.lists(operations, min_size=1, max_size=3))

@@ -310,14 +310,19 @@ def follow(steps: Callable[[Now], Iterator[Step]], limits: Limits, seed: int, *,
 FOR_EVER = 10**12
 
 
+def timeless(limits: Limits) -> tuple[Settings, Model]:
+    """Settings and model without timers that would fire."""
+    model = limits.model()
+    model.window = model.ttl = FOR_EVER
+    return attrs.evolve(limits.settings(), ack_window=FOR_EVER / 1e6, session_ttl=FOR_EVER / 1e6), model
+
+
 def threaded_walk(seed: int, groups: int = 30) -> None:
     """One walk in real time and without timers, each operation of a group from a thread of its own."""
     rng = random.Random(seed)
     limits, company = draw_limits(rng), draw_company(rng)
-    model = limits.model()
-    model.window = model.ttl = FOR_EVER
+    settings, model = timeless(limits)
     models = [model]
-    settings = attrs.evolve(limits.settings(), ack_window=FOR_EVER / 1e6, session_ttl=FOR_EVER / 1e6)
     with Runtime(settings) as runtime:
         for _ in range(groups):
             group = [draw_operation(rng, company, Now(models)) for _ in range(rng.choice((1, 2, 3, 4)))]
@@ -344,10 +349,8 @@ def pipelined_walk(seed: int, groups: int = 30) -> None:
     """One walk in real time, in one session, from one thread that does not wait: its own order must hold."""
     rng = random.Random(seed)
     limits, company = replace(draw_limits(rng), max_sessions=1), Company(SESSIONS[:1], WINDOWS)
-    model = limits.model()
-    model.window = model.ttl = FOR_EVER
+    settings, model = timeless(limits)
     models = [model]
-    settings = attrs.evolve(limits.settings(), ack_window=FOR_EVER / 1e6, session_ttl=FOR_EVER / 1e6)
     with Runtime(settings) as runtime:
         for _ in range(groups):
             group = [draw_operation(rng, company, Now(models)) for _ in range(rng.choice((1, 5, 20)))]
