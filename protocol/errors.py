@@ -18,6 +18,8 @@ __all__ = [
     "InvalidSetting",
     "RuntimeClosed",
     "SimulationStalled",
+    "TranslationRefused",
+    "UnknownCall",
 ]
 
 
@@ -100,3 +102,24 @@ class SimulationStalled(DragomanError, RuntimeError):
         super().__init__(
             "every mailbox is empty and the answer is still missing: advance the clock, or give what it waits for"
         )
+
+
+class UnknownCall(DragomanError, LookupError):
+    """An answer names a physical call that its request never made, or that is not remembered any more."""
+
+    fields = ("call",)
+
+    def __init__(self, call: str) -> None:
+        super().__init__(f"no call {call} was made")
+        self.call = call
+
+
+class TranslationRefused(DragomanError, RuntimeError):
+    """A translation or direct call was not started; nothing was done. `status` and `reason` say why."""
+
+    fields = ("status", "reason")
+
+    def __init__(self, status: str, reason: str | None = None) -> None:
+        super().__init__(f"not started: {status}" + (f", {reason}" if reason else ""))
+        self.status = status
+        self.reason = reason

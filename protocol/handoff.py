@@ -69,7 +69,7 @@ def _missing_text(name: str, value: object) -> str | None:
     return None if value else f"{name} must not be empty"
 
 
-def _examine_parent(parent: object, place: int, ids: set[str], orders: set[int]) -> str | None:
+def _examine_parent(parent: object, place: int, ids: set[str], orders: set[int], *, executed: bool) -> str | None:
     where = f"parents[{place}]"
     if not isinstance(parent, Parent):
         return f"{where} must be a Parent with id, order and source"
@@ -82,20 +82,25 @@ def _examine_parent(parent: object, place: int, ids: set[str], orders: set[int])
         return f"{where}.order must be an integer of at least 0"
     if parent.order in orders:
         return f"{where}.order is taken by an earlier parent"
-    if contains_marker(parent.source):
+    if not executed and contains_marker(parent.source):
         return f"{where}.source contains a marker of the runtime's own grammar"
     ids.add(parent.id)
     orders.add(parent.order)
     return None
 
 
-def examine(handoff: Handoff) -> str | None:
-    """Why `handoff` is not valid (the first reason, naming the field), or None if it is (C2)."""
+def examine(handoff: Handoff, *, executed: bool = False) -> str | None:
+    """Why `handoff` is not valid (the first reason, naming the field), or None if it is (C2).
+
+    With `executed`, for a request that the runtime executes itself: it may do without a session, and then takes no part
+    (C3); and what looks like a marker in its sources is escaped on the wire.
+    """
     purpose: object = handoff.purpose
     if not isinstance(purpose, str):
         return "purpose must be text"
     for name in ("request_id", "session_id", "provider", "mode"):
-        reason = _missing_text(name, getattr(handoff, name))
+        value = getattr(handoff, name)
+        reason = None if executed and name == "session_id" and value == "" else _missing_text(name, value)
         if reason:
             return reason
     parents: object = handoff.parents
@@ -106,7 +111,7 @@ def examine(handoff: Handoff) -> str | None:
     ids: set[str] = set()
     orders: set[int] = set()
     for place, parent in enumerate(parents):
-        reason = _examine_parent(parent, place, ids, orders)
+        reason = _examine_parent(parent, place, ids, orders, executed=executed)
         if reason:
             return reason
     return None

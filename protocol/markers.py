@@ -3,7 +3,8 @@
 A marker is `<dm-TOKEN-N/>`: ASCII, shaped like an empty element because models keep those, with a token of eight
 base-32 characters that is drawn anew for each request, and the number of the segment that follows it (from 1).
 Reading is tolerant about case and about white space inside the brackets. A literal that looks like the beginning of
-a marker is escaped with a backslash, and `unescape` is the exact inverse.
+a marker, or of the end tag that a model might close one with, is escaped with a backslash, and `unescape` is the exact
+inverse. An opening that is neither a marker nor escaped is a marker that was damaged.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from collections.abc import Sequence
 
 from .errors import InvalidArgument
 
-__all__ = ["TOKEN_BITS", "contains_marker", "escape", "join", "split", "token_from", "unescape"]
+__all__ = ["TOKEN_BITS", "contains_marker", "escape", "join", "markers_of", "split", "token_from", "unescape"]
 
 TOKEN_BITS = 40
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _LENGTH = TOKEN_BITS // 5
 _MARKER = re.compile(r"<\s*dm-([a-z2-7]{8})-(\d{1,6})\s*(?:/\s*)?>", re.IGNORECASE | re.ASCII)
-_OPENING = re.compile(r"(<\s*dm)(\\*)-", re.IGNORECASE | re.ASCII)
-_ESCAPED = re.compile(r"(<\s*dm\\*)\\-", re.IGNORECASE | re.ASCII)
+_OPENING = re.compile(r"(<\s*+/?\s*+dm)(\\*)-", re.IGNORECASE | re.ASCII)
+_ESCAPED = re.compile(r"(<\s*+/?\s*+dm\\*)\\-", re.IGNORECASE | re.ASCII)
+_STRAY = re.compile(r"<\s*+/?\s*+dm-", re.IGNORECASE | re.ASCII)
 
 
 def token_from(entropy: int) -> str:
@@ -33,6 +35,11 @@ def contains_marker(text: str) -> bool:
     return "<" in text and _MARKER.search(text) is not None
 
 
+def markers_of(text: str) -> tuple[str, ...]:
+    """The markers in `text`, as they stand, in order."""
+    return tuple(match.group() for match in _MARKER.finditer(text))
+
+
 def escape(text: str) -> str:
     """`text` with every literal that could open a marker made harmless."""
     return _OPENING.sub(r"\1\2\\-", text) if "<" in text else text
@@ -43,23 +50,29 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(r"\1-", text) if "<" in text else text
 
 
-def join(segments: Sequence[str], token: str) -> str:
-    """The segments with a marker between each two; one segment is that text, escaped."""
+def join(segments: Sequence[str], token: str, first: int = 1) -> str:
+    """The segments with a marker between each two, numbered from `first`; one segment is that text, escaped."""
     if not segments:
         raise InvalidArgument("segments", "must hold at least one text")
     parts = [escape(segments[0])]
-    for number, segment in enumerate(segments[1:], start=1):
+    for number, segment in enumerate(segments[1:], start=first):
         parts.append(f"<dm-{token}-{number}/>")
         parts.append(escape(segment))
     return "".join(parts)
 
 
-def split(text: str, token: str) -> tuple[str, ...] | None:
-    """The segments that `join` made `text` of; None if a marker is foreign, doubled, missing or out of order."""
+def split(text: str, token: str, first: int = 1) -> tuple[str, ...] | None:
+    """The segments that `join` made `text` of, the markers numbered from `first`.
+
+    None if a marker is foreign, doubled, missing between others, out of order or damaged. How many there should be is
+    for the caller to say.
+    """
     pieces = _MARKER.split(text)
-    tokens, numbers = pieces[1::3], pieces[2::3]
+    tokens, numbers, segments = pieces[1::3], pieces[2::3], pieces[0::3]
     if any(found.lower() != token for found in tokens):
         return None
-    if [int(number) for number in numbers] != list(range(1, len(numbers) + 1)):
+    if [int(number) for number in numbers] != list(range(first, first + len(numbers))):
         return None
-    return tuple(unescape(piece) for piece in pieces[0::3])
+    if any(_STRAY.search(segment) for segment in segments):
+        return None
+    return tuple(map(unescape, segments))

@@ -9,38 +9,52 @@ from __future__ import annotations
 
 import attrs
 
+from .calls import Completion
 from .handoff import Handoff
 from .history import Turn
 from .redaction import redacted
 from .replies import AckReply, CloseReply
-from .statuses import CloseCause, ParentState
+from .statuses import AckStatus, CloseCause, ParentState, Termination
 
 __all__ = [
     "Acknowledge",
+    "AcksSettled",
     "Activate",
+    "AnswerCall",
     "AskSession",
+    "Broken",
     "CheckIdle",
     "ClaimTurn",
+    "ClaimTurns",
     "ClearSession",
     "Close",
+    "CommitDirect",
     "CommitTurns",
     "Configure",
+    "DirectCommitted",
     "DropIfIdle",
+    "End",
+    "Ended",
+    "ExecutionEnded",
     "FailCommits",
     "HandleClosed",
     "Inspect",
+    "LaneLeft",
     "MayCommit",
     "OpenSession",
     "PassOver",
     "PassedOver",
     "ReadHistory",
+    "ReadOutcome",
     "ReadStatus",
     "Register",
     "Reject",
     "SessionChecked",
     "SessionIdle",
     "SessionOpened",
+    "SettleParents",
     "ShutDown",
+    "TimeOut",
     "TurnTaken",
     "TurnsCommitted",
     "Unpin",
@@ -85,6 +99,33 @@ class Close:
 @attrs.frozen
 class ReadStatus:
     request_id: str
+
+
+@attrs.frozen
+class ReadOutcome:
+    request_id: str
+
+
+@attrs.frozen
+class TimeOut:
+    """The execution timeout of a request elapses now (C8)."""
+
+    request_id: str
+
+
+@attrs.frozen(kw_only=True)
+class AnswerCall:
+    """The answer to a physical call that was given as a message: a completion, or an error.
+
+    `translations` in the place of a completion says what each unit became; the format of the call gives the body.
+    """
+
+    request_id: str
+    number: int
+    completion: Completion | None = None
+    translations: tuple[tuple[str, str | tuple[str, ...]], ...] | None = attrs.field(default=None, repr=redacted)
+    termination: Termination = Termination.NORMAL
+    error: str | None = None
 
 
 @attrs.frozen
@@ -140,19 +181,29 @@ class ShutDown:
 
 @attrs.frozen
 class OpenSession:
-    """Coordinator → session manager: make or use the session, and pin it for a request's handle."""
+    """Coordinator → session manager: make or use the session; `pins` it for a request's handle.
+
+    `reads` is how much history the request reads, once, as it starts: turns, and characters of each side.
+    """
 
     session_id: str
     request_id: str
+    pins: bool = True
+    reads: tuple[int, int] | None = None
 
 
 @attrs.frozen
 class SessionOpened:
-    """Session manager → coordinator: whether there was room."""
+    """Session manager → coordinator: whether there was room.
+
+    `incarnation` tells this session from another one of the same id; `history` is what was asked for.
+    """
 
     session_id: str
     request_id: str
     opened: bool
+    incarnation: int = 0
+    history: tuple[Turn, ...] = ()
 
 
 @attrs.frozen
@@ -162,6 +213,31 @@ class CommitTurns:
     session_id: str
     turns: tuple[Turn, ...]
     unpins: bool
+
+
+@attrs.frozen
+class CommitDirect:
+    """Operation → session manager: the one turn of a direct call, if its session still lives."""
+
+    session_id: str
+    incarnation: int
+    turn: Turn
+
+
+@attrs.frozen
+class DirectCommitted:
+    """Session manager → operation: whether the turn was written."""
+
+    written: bool
+
+
+@attrs.frozen
+class ClaimTurns:
+    """Operation → session manager: so many primary calls were made, each an operational turn (C16)."""
+
+    session_id: str
+    incarnation: int
+    count: int
 
 
 @attrs.frozen
@@ -229,6 +305,14 @@ class WindowEnded:
 
 
 @attrs.frozen
+class Broken:
+    """Coordinator → itself: the execution of an open handle broke by a fault inside."""
+
+    request_id: str
+    place: int
+
+
+@attrs.frozen
 class WaitedTooLong:
     """Handle → coordinator: an accepted parent has waited for a whole window."""
 
@@ -263,4 +347,54 @@ class HandleClosed:
     parent_ids: tuple[str, ...]
     states: tuple[ParentState, ...]
     unpinned: bool
-    reply: AckReply | CloseReply | None
+    reply: AckReply | AcksSettled | CloseReply | None
+
+
+@attrs.frozen
+class SettleParents:
+    """Operation → handle: the ACKs of the feature boundary, one a parent (C3.3); `activate` if they are the last."""
+
+    request_id: str
+    acks: tuple[Acknowledge | Reject, ...]
+    activate: bool
+
+
+@attrs.frozen
+class AcksSettled:
+    """Handle → operation: what each ACK did, in order, and which parents became turns."""
+
+    statuses: tuple[AckStatus, ...]
+    committed: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class End:
+    """Coordinator → service → operation: end the execution, if it still runs (C8, C9)."""
+
+    request_id: str
+    cause: CloseCause
+
+
+@attrs.frozen
+class Ended:
+    """The answer to `End`: whether there was an execution to end."""
+
+    request_id: str
+    ended: bool
+
+
+@attrs.frozen
+class ExecutionEnded:
+    """Service → coordinator: the execution is over; `broken` if by a fault inside."""
+
+    request_id: str
+    place: int
+    broken: bool = False
+
+
+@attrs.frozen
+class LaneLeft:
+    """Operation → coordinator: what it had to do in its session's lane is done."""
+
+    request_id: str
+    place: int

@@ -123,6 +123,10 @@ class RequestParents:
         self._cursor = place
         return tuple(run)
 
+    def place_of(self, parent_id: str) -> int:
+        """The place of a parent in source order; `KeyError` if there is none of that id."""
+        return self._index[parent_id]
+
     def texts(self, place: int) -> tuple[str, str, str]:
         """Id, source and accepted result of the parent at `place`."""
         parent = self._parents[place]

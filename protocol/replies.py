@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import attrs
 
@@ -25,6 +26,7 @@ __all__ = [
     "CloseReply",
     "ConfigureReply",
     "ParentStates",
+    "ProviderStatistics",
     "RegisterReply",
     "RequestStatus",
 ]
@@ -120,3 +122,15 @@ class RequestStatus:
 
 NO_REQUEST = RequestStatus(open=False, cause=None)
 """The status of a request that was never seen, or that the ledger has forgotten."""
+
+
+@attrs.frozen(kw_only=True)
+class ProviderStatistics:
+    """The physical calls of one provider (C13)."""
+
+    calls: int
+    """Made, answered or not."""
+    errors: int
+    """Failed. A body that violates the contract is no failed call, neither is a cancelled one."""
+    by_purpose: Mapping[str, int] = attrs.field(converter=lambda counts: MappingProxyType(dict(counts)), hash=False)
+    """Calls made, by their purpose."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -66,6 +67,15 @@ def _names(_settings: object, attribute: attrs.Attribute[tuple[str, ...]], value
 
 def _order(_settings: object, attribute: attrs.Attribute[str], value: object) -> None:
     _problem(value, None if value in ("session", "request") else "must be session or request", attribute)
+
+
+def _as_path(value: Any) -> Any:
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _path(_settings: object, attribute: attrs.Attribute[str | None], value: object) -> None:
+    if not (value is None or (isinstance(value, str) and value and "\0" not in value)):
+        raise InvalidSetting(attribute.name, "must be the path of a file, or None")
 
 
 def _as_tuple(names: Any) -> Any:
@@ -136,5 +146,7 @@ class Settings:
     """Whether calls of depth 1 and more are stored without being asked for."""
     capture_errors: bool = attrs.field(default=False, validator=_switch)
     """Whether error payloads are stored."""
+    feature_history: str | None = attrs.field(default=None, converter=_as_path, validator=_path)
+    """The file of the durable feature history (C13); None keeps none."""
     maintainers: tuple[str, ...] = attrs.field(default=(), converter=_as_tuple, validator=_names)
     """Who may approve, acknowledge, refuse and apply a proposal."""

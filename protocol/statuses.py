@@ -7,14 +7,19 @@ from enum import StrEnum
 __all__ = [
     "AckStatus",
     "ActivateStatus",
+    "CallFormat",
     "ClaimStatus",
     "ClearStatus",
     "CloseCause",
     "CloseStatus",
     "ConfigureStatus",
+    "ExecutionStatus",
     "ParentState",
     "Purpose",
+    "Quality",
     "RegisterStatus",
+    "StartStatus",
+    "Termination",
 ]
 
 
@@ -32,6 +37,15 @@ class RegisterStatus(StrEnum):
     DUPLICATE_REQUEST = "DUPLICATE_REQUEST"
     NOT_PARTICIPATING = "NOT_PARTICIPATING"
     INVALID_HANDOFF = "INVALID_HANDOFF"
+    OVERLOADED = "OVERLOADED"
+
+
+class StartStatus(StrEnum):
+    """What the start of a translation or a direct call came to; only `STARTED` did anything."""
+
+    STARTED = "STARTED"
+    INVALID_HANDOFF = "INVALID_HANDOFF"
+    DUPLICATE_REQUEST = "DUPLICATE_REQUEST"
     OVERLOADED = "OVERLOADED"
 
 
@@ -106,3 +120,41 @@ class CloseCause(StrEnum):
     PASSED_OVER = "PASSED_OVER"
     FAILED = "FAILED"
     SHUT_DOWN = "SHUT_DOWN"
+
+
+class ExecutionStatus(StrEnum):
+    """How an execution ended (C21)."""
+
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+
+class Quality(StrEnum):
+    """How much of a request was translated; whether it was accepted is another fact (C21)."""
+
+    COMPLETE = "COMPLETE"
+    PARTIAL = "PARTIAL"
+    NONE = "NONE"
+
+
+class CallFormat(StrEnum):
+    """What a provider is asked for.
+
+    `STRUCTURED`: a JSON envelope of units, both ways. `SCALAR`: one unit as bare text. `TEXTS`: a list of plain texts
+    for a machine provider, which answers with as many.
+    """
+
+    STRUCTURED = "STRUCTURED"
+    SCALAR = "SCALAR"
+    TEXTS = "TEXTS"
+
+
+class Termination(StrEnum):
+    """Why a provider stopped writing, normalised (C3.1); it never decides acceptance by itself."""
+
+    NORMAL = "NORMAL"
+    TRUNCATED = "TRUNCATED"
+    POLICY = "POLICY"
+    PROVIDER_ERROR = "PROVIDER_ERROR"
+    UNKNOWN = "UNKNOWN"

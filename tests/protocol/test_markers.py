@@ -15,9 +15,10 @@ TOKEN = "abcdefgh"
 OTHER = "hgfedcba"
 
 
-@given(segment_lists, tokens)
-def test_splitting_undoes_joining(segments: list[str], token: str) -> None:
+@given(segment_lists, tokens, st.integers(1, 1000))
+def test_splitting_undoes_joining(segments: list[str], token: str, first: int) -> None:
     assert split(join(segments, token), token) == tuple(segments)
+    assert split(join(segments, token, first), token, first) == tuple(segments)
 
 
 @given(segment_lists)
@@ -45,6 +46,14 @@ def test_several_segments_show_a_marker_and_one_does_not(segments: list[str], to
 def test_the_markers_of_another_request_are_foreign(segments: list[str], token: str, other: str) -> None:
     assume(token != other and len(segments) > 1)
     assert split(join(segments, token), other) is None
+
+
+@given(segment_lists, tokens, st.integers(1, 1000), st.integers(1, 1000))
+def test_markers_that_begin_with_another_number_are_refused(
+    segments: list[str], token: str, first: int, other: int
+) -> None:
+    assume(first != other and len(segments) > 1)
+    assert split(join(segments, token, first), token, other) is None
 
 
 @given(st.lists(st.text("ab ", max_size=4), min_size=3, max_size=6), st.data())
@@ -99,11 +108,48 @@ def test_reading_is_tolerant_about_case_and_about_white_space_inside_the_bracket
 
 @pytest.mark.parametrize(
     "text",
-    ["", "plain", "a < b", "<dm>", "<dm-/>", "<dm-abc-1/>", "<dm-abcdefgh/>", "<dm-abcdefgh-/>", "<em-abcdefgh-1/>"],
+    [
+        "",
+        "plain",
+        "a < b",
+        "<dm>",
+        "</dm>",
+        "<dmx-1/>",
+        "dm-abcdefgh-1/>",
+        "<em-abcdefgh-1/>",
+        "<\u00a0dm-abcdefgh-1/>",
+    ],
 )
 def test_what_is_not_of_the_grammar_is_a_text(text: str) -> None:
     assert not contains_marker(text)
     assert split(text, TOKEN) == (text,)
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        "<dm-",
+        "<dm-/>",
+        "<dm-abc-1/>",
+        f"<dm-{TOKEN}/>",
+        f"<dm-{TOKEN}-/>",
+        f"<dm-{TOKEN}-1",
+        f"<dm-{TOKEN}-1234567/>",
+        f"< DM-{TOKEN}-x/>",
+        f"</dm-{TOKEN}-1>",
+        f"< / dm-{TOKEN}-1/>",
+    ],
+)
+def test_a_damaged_marker_is_refused_and_as_a_literal_it_is_a_text(stray: str) -> None:
+    assert not contains_marker(stray)
+    assert split(stray, TOKEN) is None
+    assert split(f"a<dm-{TOKEN}-1/>b{stray}", TOKEN) is None
+    assert split(join([stray, stray], TOKEN), TOKEN) == (stray, stray)
+
+
+@pytest.mark.parametrize("text", ["<" + " " * 200_000, "< / " * 50_000, "<dm" + "\\" * 200_000])
+def test_what_only_begins_like_a_marker_costs_no_more_than_its_length(text: str) -> None:
+    assert split(text * 2, TOKEN) == (text * 2,)
 
 
 def test_the_white_space_around_a_marker_belongs_to_the_segments() -> None:

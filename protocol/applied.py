@@ -1,0 +1,82 @@
+"""The durable feature history: what a feature applied, and the messages about it (C13).
+
+It is an append-only log, apart from the history of any session: a key may stand in it more than once, and a look-up
+answers with the newest entry of its key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import attrs
+
+from .redaction import redacted
+
+__all__ = ["AppliedKey", "AppliedParent", "FindApplied", "ReadApplied", "RecordApplied", "Recorded"]
+
+
+@attrs.frozen(kw_only=True)
+class AppliedKey:
+    """What an entry is found by; `digest` is the SHA-256 of the source in hexadecimal digits."""
+
+    document: str
+    parent_id: str
+    digest: str
+    source_language: str
+    target_language: str
+    provider: str
+
+
+@attrs.frozen(kw_only=True)
+class AppliedParent:
+    """One logical parent that a feature applied: its clean source and its accepted translation."""
+
+    document: str
+    parent_id: str
+    source: str = attrs.field(repr=redacted)
+    translated: str = attrs.field(repr=redacted)
+    source_language: str
+    target_language: str
+    provider: str
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the source in UTF-8, in hexadecimal digits; a lone surrogate counts as its three bytes."""
+        return hashlib.sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def key(self) -> AppliedKey:
+        return AppliedKey(
+            document=self.document,
+            parent_id=self.parent_id,
+            digest=self.digest,
+            source_language=self.source_language,
+            target_language=self.target_language,
+            provider=self.provider,
+        )
+
+
+@attrs.frozen
+class RecordApplied:
+    """Append `entries`, all or none; answered with `Recorded` once they are durable, or cannot be."""
+
+    entries: tuple[AppliedParent, ...]
+
+
+@attrs.frozen
+class Recorded:
+    """The answer to `RecordApplied`; `failed` if nothing of it was written."""
+
+    failed: bool
+
+
+@attrs.frozen
+class ReadApplied:
+    """Ask for every entry, in the order of application."""
+
+
+@attrs.frozen
+class FindApplied:
+    """Ask for the newest entry of `key`, or None."""
+
+    key: AppliedKey

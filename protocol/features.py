@@ -1,0 +1,59 @@
+"""The feature boundary (C3.3): how a translated parent reaches the application, and what may go wrong there.
+
+A feature is the application's side of a request: a page, a subtitle file, a plain mapping. The runtime dispatches each
+complete parent to it once. The feature reconstructs and validates, and answers with replacements; these are applied all
+or nothing, undone in reverse if one fails, and the parent gets exactly one ACK: accepted, or rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
+
+from .errors import DragomanError
+
+__all__ = ["DispatchFailed", "Feature", "ParentRefused", "Replacement"]
+
+
+class DispatchFailed(DragomanError, RuntimeError):
+    """Raised by a feature that can take nothing more of this request: its handle closes as `DISPATCH_FAILED` (C4)."""
+
+    def __init__(self) -> None:
+        super().__init__("the results of this request cannot be handed to the feature")
+
+
+class ParentRefused(DragomanError, ValueError):
+    """Raised by a feature that does not accept this parent: it is rejected, and nothing of it is applied (C3.3)."""
+
+    def __init__(self) -> None:
+        super().__init__("the feature does not accept the translation of this parent")
+
+
+@runtime_checkable
+class Replacement(Protocol):
+    """One change of the feature's own state. One that raises in `apply` must have changed nothing."""
+
+    def apply(self) -> None: ...
+
+    def undo(self) -> None: ...
+
+
+@runtime_checkable
+class Feature(Protocol):
+    """The application's side of one request. Its methods are called one at a time, on a thread of the runtime.
+
+    They must return at once. Any other exception than the two of this module rejects the parent as well.
+    """
+
+    @property
+    def document(self) -> str:
+        """What is translated: the identity under which the durable feature history keeps its parents."""
+        ...
+
+    def dispatch(self, parent_id: str, segments: tuple[str, ...]) -> Iterable[Replacement] | None:
+        """Take a translated parent, as one text for each of its segments.
+
+        Answers with the replacements that put it in, in order; None if the application applies and acknowledges the
+        parent itself, by `Runtime.acknowledge` or `Runtime.reject`. Raises `ParentRefused` or `DispatchFailed`.
+        """
+        ...

@@ -1,0 +1,145 @@
+"""What became of an execution (C21, ADR-015), and what is told of it on the way.
+
+Execution, quality and acceptance are three facts: a request may have been executed completely, be translated in part,
+and be refused by its feature all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+import attrs
+
+from .calls import CompletionRecord
+from .statuses import ExecutionStatus, Quality, StartStatus
+
+__all__ = [
+    "MAX_DIAGNOSTICS",
+    "Diagnostic",
+    "DiagnosticCode",
+    "ParentEvent",
+    "ParentEventKind",
+    "StartReply",
+    "TranslationOutcome",
+    "quality_of",
+]
+
+MAX_DIAGNOSTICS = 200
+"""Diagnostics, and completion records, that an outcome keeps; the first ones stay."""
+
+
+def _count(entries: Collection[object]) -> str:
+    return f"<{len(entries)}>"
+
+
+@attrs.frozen
+class StartReply:
+    """The answer to `translate` and `direct`; `reason` says what is wrong with an invalid handoff."""
+
+    status: StartStatus
+    reason: str | None = None
+
+
+class DiagnosticCode(StrEnum):
+    """Structural facts of an execution (C13): never a text."""
+
+    REPAIRED = "REPAIRED"
+    VIOLATION = "VIOLATION"
+    RECOVERY_STARTED = "RECOVERY_STARTED"
+    RECOVERED = "RECOVERED"
+    RECOVERY_FAILED = "RECOVERY_FAILED"
+    CALL_FAILED = "CALL_FAILED"
+    FAILOVER = "FAILOVER"
+    RETRIED = "RETRIED"
+    BATCH_FAILED = "BATCH_FAILED"
+    ANSWER_SUPPRESSED = "ANSWER_SUPPRESSED"
+    FRAGMENT_SUPPRESSED = "FRAGMENT_SUPPRESSED"
+    PARENT_REFUSED = "PARENT_REFUSED"
+    ROLLED_BACK = "ROLLED_BACK"
+    DISPATCH_FAILED = "DISPATCH_FAILED"
+    ACK_REFUSED = "ACK_REFUSED"
+    FEATURE_HISTORY_FAILED = "FEATURE_HISTORY_FAILED"
+    COMMIT_FAILED = "COMMIT_FAILED"
+
+
+@attrs.frozen
+class Diagnostic:
+    """One fact: of which call, unit or parent (`subject`), and a word that says more (`detail`)."""
+
+    code: DiagnosticCode
+    subject: str | None = None
+    detail: str | None = None
+
+
+class ParentEventKind(StrEnum):
+    """What happened to a parent on the way to its acceptance."""
+
+    DISPATCHED = "DISPATCHED"
+    ACCEPTED = "ACCEPTED"
+    REJECTED = "REJECTED"
+    UNRESOLVED = "UNRESOLVED"
+
+
+@attrs.frozen
+class ParentEvent:
+    """Progress of a translation: one event of one parent. `segments` holds the translation where it is dispatched."""
+
+    request_id: str
+    parent_id: str
+    kind: ParentEventKind
+    segments: tuple[str, ...] = attrs.field(default=(), repr=_count)
+
+
+def _read_only(translations: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType(dict(translations))
+
+
+@attrs.frozen(kw_only=True)
+class TranslationOutcome:
+    """How an execution ended: every parent is translated, unresolved or cancelled.
+
+    `translations` holds the segments of each translated parent; `request_outcome` answers without them.
+    """
+
+    request_id: str
+    execution: ExecutionStatus
+    quality: Quality
+    error: str | None
+    """Null for a completed execution; else the contract's name of what ended it."""
+    retries: int
+    """Attempts of batches after their first."""
+    failover: bool
+    """Whether a call moved to another key."""
+    translated: tuple[str, ...]
+    unresolved: tuple[str, ...]
+    cancelled: tuple[str, ...]
+    calls: int
+    """Physical calls made."""
+    translations: Mapping[str, tuple[str, ...]] = attrs.field(
+        factory=dict, converter=_read_only, repr=_count, hash=False
+    )
+    completions: tuple[CompletionRecord, ...] = attrs.field(default=(), repr=_count)
+    diagnostics: tuple[Diagnostic, ...] = attrs.field(default=(), repr=_count)
+
+    @property
+    def requested(self) -> int:
+        """How many parents were asked for: the translated, the unresolved and the cancelled ones."""
+        return len(self.translated) + len(self.unresolved) + len(self.cancelled)
+
+    def text(self, parent_id: str | None = None) -> str:
+        """The clean translation of a parent; without an id, of the only one. `KeyError` if it was not translated."""
+        if parent_id is None and len(self.translations) == 1:
+            parent_id = next(iter(self.translations))
+        segments = None if parent_id is None else self.translations.get(parent_id)
+        if segments is None:
+            raise KeyError(parent_id)
+        return "".join(segments)
+
+
+def quality_of(translated: int, requested: int) -> Quality:
+    """The quality of so many translated parents out of all."""
+    if translated == requested:
+        return Quality.COMPLETE
+    return Quality.PARTIAL if translated else Quality.NONE
