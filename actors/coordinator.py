@@ -20,13 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..protocol.errors import ActorFailed, RuntimeClosed
-from ..protocol.handoff import Handoff
+from ..protocol.errors import ActorFailed
 from ..protocol.messages import (
     Acknowledge,
     Activate,
+    Broken,
     CheckIdle,
     Close,
+    End,
     HandleClosed,
     Inspect,
     MayCommit,
@@ -34,7 +35,6 @@ from ..protocol.messages import (
     PassedOver,
     PassOver,
     ReadStatus,
-    Register,
     Reject,
     SessionChecked,
     SessionOpened,
@@ -50,28 +50,24 @@ from ..protocol.replies import (
     AckReply,
     ActivateReply,
     CloseReply,
-    RegisterReply,
 )
-from ..protocol.settings import Settings, microseconds
+from ..protocol.settings import Settings
 from ..protocol.statuses import (
     AckStatus,
     ActivateStatus,
     CloseCause,
     CloseStatus,
-    RegisterStatus,
 )
 from .actor import DEFERRED, STOP_ENVELOPE, handles
 from .dispatcher import Dispatcher
 from .futures import Future
-from .handle import AcceptanceHandle
 from .lanes import Lane, Route, hold_of
-from .ledger import Ledger
 from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
-from .session_operations import EXPIRY, SessionOperations
+from .registrations import OPENING, Registrations
+from .session_operations import EXPIRY
 
 __all__ = ["AcceptanceCoordinator"]
 
-_OPENING = "opening"
 _PASSING = "passing over"
 
 _UNKNOWN = {
@@ -82,8 +78,11 @@ _UNKNOWN = {
 }
 """What a request without an open handle answers."""
 
+_FromHandle = HandleClosed | TurnTaken | WaitedTooLong | PassedOver | WindowEnded | Broken
+"""What is signed with the place of a handle."""
 
-class AcceptanceCoordinator(SessionOperations):
+
+class AcceptanceCoordinator(Registrations):
     """Owns which request is open where, and lets the operations of a session pass one after another."""
 
     def __init__(
@@ -92,105 +91,12 @@ class AcceptanceCoordinator(SessionOperations):
         settings: Settings,
         providers: Mapping[str, ProviderPolicy],
         sessions: Mailbox,
+        feature_history: Mailbox | None = None,
     ) -> None:
-        super().__init__(dispatcher, settings, providers, sessions)
-        self._max_open_handles = settings.max_open_handles
-        self._in_session_order = settings.commit_order == "session"
-        self._window_us = microseconds(settings.ack_window)
-        self._ledger = Ledger(settings.ledger_entries, microseconds(settings.session_ttl), dispatcher.now_us)
-        self._routes: dict[str, Route] = {}
-        self._opening: dict[str, tuple[Envelope[Any], Lane]] = {}
-        self._waiting: dict[str, tuple[Lane, int]] = {}
-        self._registered = 0
-        self._closing = False
+        super().__init__(dispatcher, settings, providers, sessions, feature_history)
         self._shut_down: tuple[Envelope[Any], int] | None = None
 
-    @handles(Register)
-    def _register(self, message: Register, envelope: Envelope[Any]) -> Any:
-        handoff = message.handoff
-        request_id = handoff.request_id
-        resumes = self._lanes.resumes(envelope)
-        if resumes:
-            self._no_longer_waits(request_id)
-        if self._closing:
-            refuse(envelope, RuntimeClosed())
-            return DEFERRED
-        if not resumes and not self._takes_part(handoff):
-            return RegisterReply(RegisterStatus.NOT_PARTICIPATING)
-        lane = self._lanes.get(handoff.session_id)
-        if lane is not None and not lane.open:
-            return self._register_later(lane, envelope)
-        before = self._registration_before(request_id)
-        if before is not None:
-            return self._register_later(before, envelope)
-        if request_id in self._routes or request_id in self._ledger:
-            return RegisterReply(RegisterStatus.DUPLICATE_REQUEST)
-        if len(self._routes) >= self._max_open_handles:
-            return RegisterReply(RegisterStatus.OVERLOADED)
-        if len(self._routes) + len(self._opening) >= self._max_open_handles:
-            # Whether there is room depends on a registration that the session manager has yet to judge.
-            return self._register_later(next(iter(self._opening.values()))[1], envelope)
-        if lane is None:
-            lane = self._lanes.add(handoff.session_id)
-        lane.hold(_OPENING)
-        self._opening[request_id] = envelope, lane
-        self._ask_sessions(OpenSession(handoff.session_id, request_id))
-        return DEFERRED
-
-    def _register_later(self, lane: Lane, envelope: Envelope[Any]) -> Any:
-        """Let a registration wait in `lane`; whatever comes for its request waits there behind it."""
-        request_id = envelope.message.handoff.request_id
-        _lane, count = self._waiting.get(request_id, (lane, 0))
-        self._waiting[request_id] = lane, count + 1
-        return self._lanes.wait(lane, envelope)
-
-    def _no_longer_waits(self, request_id: str) -> None:
-        lane, count = self._waiting.pop(request_id)
-        if count > 1:
-            self._waiting[request_id] = lane, count - 1
-
-    def _registration_before(self, request_id: str) -> Lane | None:
-        """The lane of a registration of that id which has come earlier and is not answered yet."""
-        waiting = self._waiting.get(request_id)
-        if waiting is not None and not waiting[0].resuming:
-            return waiting[0]
-        opening = self._opening.get(request_id)
-        return None if opening is None else opening[1]
-
-    @handles(SessionOpened)
-    def _opened(self, message: SessionOpened, _envelope: Envelope[Any]) -> None:
-        envelope, lane = self._opening[message.request_id]
-        if message.opened and not self._closing:
-            self._open(envelope.message.handoff, lane)
-        # Not earlier: as long as it is listed, a fault refuses the registration and frees the lane; see `_fail`.
-        del self._opening[message.request_id]
-        lane.release(_OPENING)
-        if not message.opened:
-            answer(envelope, RegisterReply(RegisterStatus.OVERLOADED))
-        elif self._closing:
-            refuse(envelope, RuntimeClosed())
-            self._end_shut_down()
-        else:
-            answer(envelope, RegisterReply(RegisterStatus.REGISTERED))
-        self._lanes.go_on(lane)
-
-    def _open(self, handoff: Handoff, lane: Lane) -> None:
-        self._registered += 1
-        handle = AcceptanceHandle(
-            self.dispatcher,
-            handoff,
-            place=self._registered,
-            coordinator=self.mailbox,
-            sessions=self._sessions,
-            window_us=self._window_us,
-            may_commit=not (self._in_session_order and lane.routes),
-        )
-        route = Route(handoff.request_id, handle.spawn(), lane, self._registered)
-        self._routes[handoff.request_id] = route
-        lane.add(route, exposed=self._in_session_order)
-        self.observe(("handle", handoff.request_id, "REGISTERED"))
-
-    @handles(Acknowledge, Reject, Activate, Close)
+    @handles(Acknowledge, Reject, Activate)
     def _to_handle(self, message: Any, envelope: Envelope[Any]) -> Any:
         before = self._registration_before(message.request_id)
         if before is not None:
@@ -212,7 +118,7 @@ class AcceptanceCoordinator(SessionOperations):
         return self._ledger.status(message.request_id) or NO_REQUEST
 
     @handles(HandleClosed)
-    def _handle_closed(self, message: HandleClosed, _envelope: Envelope[Any]) -> AckReply | CloseReply | None:
+    def _handle_closed(self, message: HandleClosed, _envelope: Envelope[Any]) -> object:
         try:
             self._ledger.enter(message)
         finally:
@@ -239,23 +145,27 @@ class AcceptanceCoordinator(SessionOperations):
         self._lanes.go_on(lane)
         self._end_shut_down()
 
-    def _route(self, message: HandleClosed | TurnTaken | WaitedTooLong | PassedOver | WindowEnded) -> Route | None:
+    def _route(self, message: _FromHandle) -> Route | None:
         """The open route of the handle that a message is from; its id may have been registered anew."""
         route = self._routes.get(message.request_id)
         return route if route is not None and route.place == message.place else None
 
-    @handles(WindowEnded)
-    def _window_ended(self, message: WindowEnded, envelope: Envelope[Any]) -> Any:
-        """The end of a window passes along the lane like any operation, so that nothing is torn by it."""
+    @handles(WindowEnded, Broken)
+    def _close_in_turn(self, message: WindowEnded | Broken, envelope: Envelope[Any]) -> Any:
+        """What closes a handle by itself passes along the lane like any operation, so that nothing is torn by it."""
         route = self._route(message)
         if route is None:
             return None
         if not route.lane.open:
             return self._lanes.wait(route.lane, envelope)
+        cause = CloseCause.EXPIRED if isinstance(message, WindowEnded) else CloseCause.FAILED
         closed: Future[CloseReply] = Future(self.dispatcher)
         route.lane.enter(route, closed)
-        route.mailbox.ask(Close(route.request_id, CloseCause.EXPIRED), closed)
+        route.mailbox.ask(Close(route.request_id, cause), closed)
         return None
+
+    def _dispose(self, route: Route) -> None:
+        self.mailbox.tell(Broken(route.request_id, route.place))
 
     def _pass_turn(self, lane: Lane) -> None:
         following = lane.first()
@@ -311,23 +221,25 @@ class AcceptanceCoordinator(SessionOperations):
             return self._lanes.wait(taken, envelope)
         self._closing = True
         self._shut_down = envelope, len(self._routes)
+        for request_id in self._executing:
+            self._service.tell(End(request_id, CloseCause.SHUT_DOWN))
         for route in tuple(self._routes.values()):
             route.mailbox.tell(Close(route.request_id, CloseCause.SHUT_DOWN))
         self._end_shut_down()
         return DEFERRED
 
     def _end_shut_down(self) -> None:
-        if self._shut_down is not None and not self._routes and not self._opening:
+        if self._shut_down is not None and not self._routes and not self._opening and not self._executing:
             (envelope, closed), self._shut_down = self._shut_down, None
             answer(envelope, closed)
 
     @handles(CallFailed)
     def _call_failed(self, failed: CallFailed, _envelope: Envelope[Any]) -> None:
-        """The session manager could not answer: what waits for it is refused, and its lane goes on."""
+        """Whoever was asked could not answer: what waits for it is refused, and its lane goes on."""
         question = failed.question
         if isinstance(question, OpenSession):
             envelope, lane = self._opening.pop(question.request_id)
-            lane.release(_OPENING)
+            lane.release(OPENING)
             refuse(envelope, failed.error)
             self._lanes.go_on(lane)
             self._end_shut_down()
@@ -336,6 +248,8 @@ class AcceptanceCoordinator(SessionOperations):
             if checked is not None:
                 checked.release(EXPIRY)
                 self._lanes.go_on(checked)
+        else:
+            self._question_failed(question, failed.error)
 
     def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
         """A fault while an answer was taken must not leave a lane held for ever."""
@@ -356,6 +270,9 @@ class AcceptanceCoordinator(SessionOperations):
     def owed(self) -> Iterator[Envelope[Any]]:
         for envelope, _lane in self._opening.values():
             yield envelope
+        yield from self._starting.values()
+        for ending in self._ending.values():
+            yield from (envelope for envelope, _session_id in ending)
         for lane in self._lanes:
             yield from lane.owed()
         if self._shut_down is not None:

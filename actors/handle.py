@@ -18,6 +18,7 @@ from ..protocol.handoff import Handoff
 from ..protocol.history import Turn
 from ..protocol.messages import (
     Acknowledge,
+    AcksSettled,
     Activate,
     Close,
     CommitTurns,
@@ -27,6 +28,7 @@ from ..protocol.messages import (
     PassOver,
     ReadStatus,
     Reject,
+    SettleParents,
     TurnsCommitted,
     TurnTaken,
     WaitedTooLong,
@@ -38,6 +40,7 @@ from ..protocol.statuses import AckStatus, ActivateStatus, CloseCause, CloseStat
 from .actor import DEFERRED, Actor, handles
 from .dispatcher import Dispatcher
 from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .outside import Recording
 
 __all__ = ["AcceptanceHandle"]
 
@@ -54,6 +57,7 @@ class AcceptanceHandle(Actor):
 
     __slots__ = (
         "_broken",
+        "_by_hand",
         "_cause",
         "_commit_answer",
         "_committing",
@@ -85,6 +89,7 @@ class AcceptanceHandle(Actor):
         sessions: Mailbox,
         window_us: int,
         may_commit: bool,
+        by_hand: Recording | None = None,
     ) -> None:
         super().__init__(dispatcher)
         self._request_id = handoff.request_id
@@ -95,6 +100,7 @@ class AcceptanceHandle(Actor):
         self._sessions = sessions
         self._window_us = window_us
         self._may_commit = may_commit
+        self._by_hand = by_hand
         self._state = HandleState.REGISTERED
         self._cause: CloseCause | None = None
         self._has_waited = False
@@ -103,7 +109,7 @@ class AcceptanceHandle(Actor):
         self._last_commit = False
         self._unpinned = False
         self._committing: tuple[int, ...] = ()
-        self._commit_answer: tuple[Envelope[Any], AckStatus] | None = None
+        self._commit_answer: tuple[Envelope[Any], AckStatus | tuple[AckStatus, ...]] | None = None
         self._waiting: deque[Envelope[Any]] | None = None
 
     @property
@@ -126,32 +132,66 @@ class AcceptanceHandle(Actor):
     def _acknowledge(self, message: Acknowledge, envelope: Envelope[Any]) -> Any:
         if self._cause is not None:
             return _STALE
-        return self._after_ack(self._parents.accept(message.parent_id, message.result), message, envelope)
+        status = self._accept(message)
+        if status is AckStatus.ACCEPTED and self._by_hand is not None:
+            place = self._parents.place_of(message.parent_id)
+            self._by_hand.applied(*self._parents.texts(place))
+        return self._after_acks(status, envelope)
 
     @handles(Reject)
     def _reject(self, message: Reject, envelope: Envelope[Any]) -> Any:
         if self._cause is not None:
             return _STALE
-        return self._after_ack(self._parents.reject(message.parent_id), message, envelope)
+        return self._after_acks(self._refuse(message), envelope)
 
-    def _after_ack(self, status: AckStatus, message: Acknowledge | Reject, envelope: Envelope[Any]) -> Any:
+    @handles(SettleParents)
+    def _settle(self, message: SettleParents, envelope: Envelope[Any]) -> Any:
+        if self._cause is not None:
+            return AcksSettled((AckStatus.STALE,) * len(message.acks))
+        statuses = tuple(
+            self._accept(ack) if isinstance(ack, Acknowledge) else self._refuse(ack) for ack in message.acks
+        )
+        reply = self._after_acks(statuses, envelope)
+        if message.activate and self._cause is None:
+            self._activate_now()
+        return reply
+
+    def _accept(self, message: Acknowledge) -> AckStatus:
+        status = self._parents.accept(message.parent_id, message.result)
+        if status is AckStatus.ACCEPTED:
+            self.observe(("parent", self._request_id, message.parent_id, status.value))
+        return status
+
+    def _refuse(self, message: Reject) -> AckStatus:
+        status = self._parents.reject(message.parent_id)
+        if status is AckStatus.REJECTED:
+            self.observe(("parent", self._request_id, message.parent_id, status.value))
+        return status
+
+    def _after_acks(self, statuses: AckStatus | tuple[AckStatus, ...], envelope: Envelope[Any]) -> Any:
         """Only a move goes on from here: to its commits, or to the wait for the request's turn."""
-        if status is not AckStatus.ACCEPTED and status is not AckStatus.REJECTED:
-            return _COMMITTED_NOTHING[status]
-        self.observe(("parent", self._request_id, message.parent_id, status.value))
+        reply: AckReply | AcksSettled
+        if isinstance(statuses, AckStatus):
+            reply = _COMMITTED_NOTHING[statuses]
+            accepted, rejected = statuses is AckStatus.ACCEPTED, statuses is AckStatus.REJECTED
+        else:
+            reply = AcksSettled(statuses)
+            accepted, rejected = AckStatus.ACCEPTED in statuses, AckStatus.REJECTED in statuses
+        if not accepted and not rejected:
+            return reply
         if not self._parents.unacknowledged:
             self._state = HANDLE_TABLE[self._state][HandleEvent.COMPLETE]
             self.cancel_timer(_WINDOW)
         if self._may_commit and self._commit_due():
-            self._commit_answer = (envelope, status)
+            self._commit_answer = (envelope, statuses)
             return DEFERRED
         if self._parents.settled:
-            return self._close(CloseCause.COMPLETED, envelope, _COMMITTED_NOTHING[status])
-        if status is AckStatus.ACCEPTED and not self._may_commit and not self._has_waited:
+            return self._close(CloseCause.COMPLETED, envelope, reply)
+        if accepted and not self._may_commit and not self._has_waited:
             # The first accepted parent of a request that waits for its turn begins its one wait.
             self._has_waited = True
             self.start_timer(_WAIT, self._window_us)
-        return _COMMITTED_NOTHING[status]
+        return reply
 
     def _commit_due(self) -> bool:
         """Send what may commit now as one message; whether there was anything."""
@@ -181,10 +221,14 @@ class AcceptanceHandle(Actor):
         before = self._parents.states if self.dispatcher.observer is not None else ()
         committed = self._parents.settle(run, failed)
         self._observe_parents(before)
-        envelope = reply = None
+        envelope = None
+        reply: AckReply | AcksSettled | None = None
         if self._commit_answer is not None:
-            envelope, status = self._commit_answer
-            reply = AckReply(status, committed)
+            envelope, statuses = self._commit_answer
+            if isinstance(statuses, AckStatus):
+                reply = AckReply(statuses, committed)
+            else:
+                reply = AcksSettled(statuses, committed)
         if self._broken or self._parents.settled:
             cause = CloseCause.FAILED if self._broken else CloseCause.COMPLETED
             self._close(cause, envelope, reply)
@@ -203,14 +247,17 @@ class AcceptanceHandle(Actor):
     def _activate(self, _message: Activate, _envelope: Envelope[Any]) -> ActivateReply:
         if self._cause is not None:
             return ActivateReply(ActivateStatus.UNKNOWN_REQUEST)
+        return ActivateReply(ActivateStatus.ACTIVATED if self._activate_now() else ActivateStatus.ALREADY_ACTIVE)
+
+    def _activate_now(self) -> bool:
         following = HANDLE_TABLE[self._state].get(HandleEvent.ACTIVATE)
         if following is None:
-            return ActivateReply(ActivateStatus.ALREADY_ACTIVE)
+            return False
         self._state = following
         if following is HandleState.ACTIVE:
             self.start_timer(_WINDOW, self._window_us)
         self.observe(("handle", self._request_id, following.value))
-        return ActivateReply(ActivateStatus.ACTIVATED)
+        return True
 
     @handles(Close)
     def _close_asked(self, message: Close, envelope: Envelope[Any]) -> Any:
@@ -250,7 +297,7 @@ class AcceptanceHandle(Actor):
             self._broken = True
             return
         if self._commit_answer is not None and failure is not None:
-            (envelope, _status), self._commit_answer = self._commit_answer, None
+            (envelope, _statuses), self._commit_answer = self._commit_answer, None
             refuse(envelope, failure)
         if self._cause is None:
             self._close(CloseCause.FAILED)
@@ -277,7 +324,7 @@ class AcceptanceHandle(Actor):
         self,
         cause: CloseCause,
         envelope: Envelope[Any] | None = None,
-        reply: AckReply | CloseReply | None = None,
+        reply: AckReply | AcksSettled | CloseReply | None = None,
     ) -> Any:
         """Close for good, and tell the coordinator, which gives `reply` to the operation that closed the handle.
 

@@ -1,4 +1,4 @@
-"""The ledger of closed handles: what became of a request, for a while (design "Closed handles")."""
+"""The ledger: what became of a request whose handle has closed or whose execution is over (design "Closed handles")."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Ledger"]
 @attrs.frozen
 class _Entry:
     closed_us: int
-    cause: CloseCause
+    cause: CloseCause | None
     parent_ids: tuple[str, ...]
     states: tuple[ParentState, ...]
 
 
 class Ledger:
-    """The newest closed requests, at most `entries`, each for `ttl_us` microseconds from its closing. No texts."""
+    """The newest requests that are over, at most `entries`, each for `ttl_us` microseconds from its end. No texts."""
 
     def __init__(self, entries: int, ttl_us: int, now_us: Callable[[], int]) -> None:
         self._entries: FIFOCache[str, _Entry] | None = FIFOCache(entries) if entries else None
@@ -33,7 +33,18 @@ class Ledger:
     def enter(self, closed: HandleClosed) -> None:
         """Remember a closed request."""
         if self._entries is not None:
-            self._entries[closed.request_id] = _Entry(self._now_us(), closed.cause, closed.parent_ids, closed.states)
+            self._put(closed.request_id, _Entry(self._now_us(), closed.cause, closed.parent_ids, closed.states))
+
+    def executed(self, request_id: str) -> None:
+        """Remember from now on that an execution has used this id, whatever is known of its handle."""
+        if self._entries is not None:
+            entry = self._find(request_id) or _Entry(0, None, (), ())
+            self._put(request_id, attrs.evolve(entry, closed_us=self._now_us()))
+
+    def _put(self, request_id: str, entry: _Entry) -> None:
+        # Taken out first: the cache forgets by first insertion, and this is the newest now.
+        self._entries.pop(request_id, None)  # type: ignore[union-attr]
+        self._entries[request_id] = entry  # type: ignore[index]
 
     def __contains__(self, request_id: str) -> bool:
         return self._find(request_id) is not None

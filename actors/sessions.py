@@ -21,8 +21,11 @@ from ..protocol.history import Turn, project
 from ..protocol.messages import (
     CheckIdle,
     ClaimTurn,
+    ClaimTurns,
     ClearSession,
+    CommitDirect,
     CommitTurns,
+    DirectCommitted,
     DropIfIdle,
     FailCommits,
     Inspect,
@@ -65,9 +68,10 @@ class ReportTo:
 
 
 class _Session:
-    __slots__ = ("expiring", "last_use_us", "pins", "stamp", "turn_counter", "turns", "view")
+    __slots__ = ("expiring", "incarnation", "last_use_us", "pins", "stamp", "turn_counter", "turns", "view")
 
-    def __init__(self, max_turns: int) -> None:
+    def __init__(self, max_turns: int, incarnation: int) -> None:
+        self.incarnation = incarnation
         self.turns: deque[Turn] = deque(maxlen=max_turns)
         self.turn_counter = 0
         self.pins = 0
@@ -91,6 +95,7 @@ class SessionManager(Actor):
         self._ttl_us = microseconds(settings.session_ttl)
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._pinned = 0
+        self._made = 0
         self._next = ("", 0)
         self._faults: dict[str, int] = {}
         self._coordinator: Mailbox | None = None
@@ -104,9 +109,11 @@ class SessionManager(Actor):
         session = self._use(message.session_id) or self._make(message.session_id)
         if session is None:
             return SessionOpened(message.session_id, message.request_id, opened=False)
-        session.pins += 1
-        self._pinned += session.pins == 1
-        return SessionOpened(message.session_id, message.request_id, opened=True)
+        if message.pins:
+            session.pins += 1
+            self._pinned += session.pins == 1
+        history = () if message.reads is None else project(session.turns, *message.reads)
+        return SessionOpened(message.session_id, message.request_id, True, session.incarnation, history)
 
     @handles(CommitTurns)
     def _commit(self, message: CommitTurns, _envelope: Envelope[Any]) -> TurnsCommitted:
@@ -123,6 +130,32 @@ class SessionManager(Actor):
         if message.unpins:
             self._unpin(message.session_id)
         return TurnsCommitted(frozenset(failed)) if failed else _ALL_COMMITTED
+
+    @handles(CommitDirect)
+    def _commit_direct(self, message: CommitDirect, _envelope: Envelope[Any]) -> DirectCommitted:
+        session = self._same(message)
+        if session is None:
+            return DirectCommitted(written=False)
+        try:
+            self._write(message.session_id, session, message.turn)
+        except Exception as error:
+            self._note_failed_commit(error)
+            return DirectCommitted(written=False)
+        self._use(message.session_id)
+        return DirectCommitted(written=True)
+
+    @handles(ClaimTurns)
+    def _claim_for_calls(self, message: ClaimTurns, _envelope: Envelope[Any]) -> None:
+        session = self._same(message)
+        if session is not None:
+            session.turn_counter += message.count
+            session.view = None
+            self._use(message.session_id)
+
+    def _same(self, message: CommitDirect | ClaimTurns) -> _Session | None:
+        """The session that a request began with, if it was not dropped since."""
+        session = self._sessions.get(message.session_id)
+        return session if session is not None and session.incarnation == message.incarnation else None
 
     @handles(ReadHistory)
     def _read(self, message: ReadHistory, _envelope: Envelope[Any]) -> tuple[Turn, ...]:
@@ -230,7 +263,8 @@ class SessionManager(Actor):
             if self._pinned == len(self._sessions):
                 return None
             self._drop(next(known for known, session in self._sessions.items() if not session.pins))
-        self._sessions[session_id] = session = _Session(self._max_turns)
+        self._made += 1
+        self._sessions[session_id] = session = _Session(self._max_turns, self._made)
         self._touch(session)
         self._await_expiry()
         self.observe(("session", session_id, "opened"))

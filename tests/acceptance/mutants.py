@@ -149,18 +149,18 @@ def does_not_step_over_rejected_parents(patch: pytest.MonkeyPatch) -> None:
 
 @mutant
 def commits_only_on_an_accept(patch: pytest.MonkeyPatch) -> None:
-    after_ack = AcceptanceHandle._after_ack
+    after_ack = AcceptanceHandle._after_acks
 
-    def lazy(self: AcceptanceHandle, status: AckStatus, message: Any, envelope: Any) -> Any:
+    def lazy(self: AcceptanceHandle, status: Any, envelope: Any) -> Any:
         may_commit = self._may_commit
         if status is AckStatus.REJECTED and self._parents.unacknowledged:
             self._may_commit = False
         try:
-            return after_ack(self, status, message, envelope)
+            return after_ack(self, status, envelope)
         finally:
             self._may_commit = may_commit
 
-    patch.setattr(AcceptanceHandle, "_after_ack", lazy)
+    patch.setattr(AcceptanceHandle, "_after_acks", lazy)
 
 
 @mutant

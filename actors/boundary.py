@@ -1,0 +1,85 @@
+"""The feature boundary of one request (C3.3): a translated parent is applied all or nothing, and acknowledged once.
+
+The result is checked by the ACK's own rules before anything is applied. Replacements are applied in order; if one fails
+those before it are undone in reverse. A fault in the application's code rejects the parent and nothing else; it is
+logged by type and place.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from enum import StrEnum
+
+from ..protocol.content import is_clean_result
+from ..protocol.features import DispatchFailed, Feature, ParentRefused, Replacement
+from .reporting import report
+
+__all__ = ["Dispatched", "FeatureBoundary"]
+
+
+class Dispatched(StrEnum):
+    """What became of a parent at the boundary."""
+
+    APPLIED = "APPLIED"
+    LEFT_TO_CALLER = "LEFT_TO_CALLER"
+    NOT_CLEAN = "NOT_CLEAN"
+    REFUSED = "REFUSED"
+    ROLLED_BACK = "ROLLED_BACK"
+    UNDELIVERABLE = "UNDELIVERABLE"
+
+
+class FeatureBoundary:
+    """Hands the parents of one request to its feature; without one, they are left to the caller."""
+
+    __slots__ = ("_feature",)
+
+    def __init__(self, feature: Feature | None) -> None:
+        self._feature = feature
+
+    def dispatch(self, parent_id: str, source: str, segments: tuple[str, ...]) -> Dispatched:
+        """Dispatch a complete parent."""
+        clean = is_clean_result("".join(segments), source)
+        if self._feature is None:
+            return Dispatched.LEFT_TO_CALLER if clean else Dispatched.NOT_CLEAN
+        try:
+            replacements = self._feature.dispatch(parent_id, segments) if clean else ()
+        except DispatchFailed:
+            return Dispatched.UNDELIVERABLE
+        except ParentRefused:
+            return Dispatched.REFUSED
+        except Exception as fault:
+            _note(fault)
+            return Dispatched.REFUSED
+        if not clean:
+            return Dispatched.NOT_CLEAN
+        return Dispatched.LEFT_TO_CALLER if replacements is None else _apply(replacements)
+
+
+def _apply(replacements: Iterable[Replacement]) -> Dispatched:
+    applied: list[Replacement] = []
+    try:
+        for replacement in replacements:
+            replacement.apply()
+            applied.append(replacement)
+    except Exception as fault:
+        if not isinstance(fault, ParentRefused):
+            _note(fault)
+        for replacement in reversed(applied):
+            try:
+                replacement.undo()
+            except Exception as second:
+                _note(second)
+        return Dispatched.ROLLED_BACK
+    return Dispatched.APPLIED
+
+
+def _note(fault: Exception) -> None:
+    frames = traceback.extract_tb(fault.__traceback__)
+    report(
+        "ERROR",
+        "a feature failed with {error_type} in {module}, line {line}",
+        error_type=type(fault).__name__,
+        module=frames[-1].filename.rpartition("/")[2] if frames else "?",
+        line=frames[-1].lineno if frames else 0,
+    )

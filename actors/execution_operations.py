@@ -1,0 +1,272 @@
+"""The part of the coordinator that deals with executions: beginning, ending, and the lane while one works (C8, C9).
+
+Rules. A request that takes part works in the lane of its session: whatever an event of its execution (an answer, a
+time-out, the end of a back-off) leads to, ACKs and commits included, happens while the operation has the lane, so that
+it looks like one step among the others. It is asked for by `Enter`, given by `Granted`, and given back by the answer to
+that. Ending one from outside takes the lane too: first the operation ends, then the handle closes.
+
+A request that takes no part has no lane; its operation alone puts its events in order.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from ..protocol.errors import RuntimeClosed
+from ..protocol.executions import ENDS_FROM_OUTSIDE
+from ..protocol.messages import (
+    AnswerCall,
+    Close,
+    End,
+    Ended,
+    ExecutionEnded,
+    LaneLeft,
+    ReadOutcome,
+    SessionOpened,
+    TimeOut,
+)
+from ..protocol.outcomes import StartReply
+from ..protocol.participation import ProviderPolicy
+from ..protocol.replies import CloseReply
+from ..protocol.settings import Settings, microseconds
+from ..protocol.statuses import CloseCause, CloseStatus, StartStatus
+from .actor import DEFERRED, handles
+from .dispatcher import Dispatcher
+from .lanes import Lane, Route
+from .ledger import Ledger
+from .mailbox import Asked, Envelope, Mailbox, answer, refuse
+from .outside import Begin, BeginApart, Enter, Execute, Granted, ServedBy
+from .session_operations import SessionOperations
+
+__all__ = ["ExecutionOperations"]
+
+_ENDING = "ending"
+_NOTHING_TO_END = CloseReply(CloseStatus.UNKNOWN_REQUEST)
+
+
+class _Running:
+    """A running execution. `session_id` is None for one that takes no part, `route` for one without a handle."""
+
+    __slots__ = ("place", "route", "session_id")
+
+    def __init__(self, place: int, session_id: str | None, route: Route | None) -> None:
+        self.place = place
+        self.session_id = session_id
+        self.route = route
+
+
+class ExecutionOperations(SessionOperations):
+    """Owns which execution runs, beside which request is open where."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        settings: Settings,
+        providers: Mapping[str, ProviderPolicy],
+        sessions: Mailbox,
+    ) -> None:
+        super().__init__(dispatcher, settings, providers, sessions)
+        self._max_open_executions = settings.max_open_executions
+        self._ledger = Ledger(settings.ledger_entries, microseconds(settings.session_ttl), dispatcher.now_us)
+        self._routes: dict[str, Route] = {}
+        self._opening: dict[str, tuple[Envelope[Any], Lane]] = {}
+        self._executing: dict[str, _Running] = {}
+        self._executed = 0
+        self._starting: dict[int, Envelope[Any]] = {}
+        self._in_lane: dict[int, str] = {}
+        self._ending: dict[str, deque[tuple[Envelope[Any], str | None]]] = {}
+        self._closing = False
+        self._service: Mailbox
+
+    @abc.abstractmethod
+    def _registration_before(self, request_id: str) -> Lane | None:
+        """The lane of a registration of that id which has come earlier and is not answered yet."""
+
+    @abc.abstractmethod
+    def _wait_as_registration(self, lane: Lane, envelope: Envelope[Any]) -> Any:
+        """Let a registration wait in `lane`."""
+
+    @abc.abstractmethod
+    def _resumes_as_registration(self, envelope: Envelope[Any]) -> bool:
+        """Whether this registration has waited and now has its turn."""
+
+    @abc.abstractmethod
+    def _to_handle(self, message: Any, envelope: Envelope[Any]) -> Any:
+        """Pass an operation on to the handle of its request."""
+
+    @abc.abstractmethod
+    def _dispose(self, route: Route) -> None:
+        """Close the handle of an execution that broke, when its turn in the lane comes."""
+
+    @abc.abstractmethod
+    def _end_shut_down(self) -> None:
+        """Answer the shutdown, if that is under way and nothing is left."""
+
+    @handles(ServedBy)
+    def _served_by(self, message: ServedBy, _envelope: Envelope[Any]) -> None:
+        self._service = message.service
+
+    def _taken(self, request_id: str) -> bool:
+        """Whether a request id is open, executed, or remembered: one owner for all three ways to use one."""
+        return request_id in self._routes or request_id in self._executing or request_id in self._ledger
+
+    @handles(BeginApart)
+    def _begin_apart(self, message: BeginApart, envelope: Envelope[Any]) -> Any:
+        request_id = message.handoff.request_id
+        self._resumes_as_registration(envelope)
+        if self._closing:
+            refuse(envelope, RuntimeClosed())
+            return DEFERRED
+        before = self._registration_before(request_id)
+        if before is not None:
+            return self._wait_as_registration(before, envelope)
+        if self._taken(request_id):
+            return StartReply(StartStatus.DUPLICATE_REQUEST)
+        if len(self._executing) >= self._max_open_executions:
+            return StartReply(StartStatus.OVERLOADED)
+        if self._opening and len(self._executing) + len(self._opening) >= self._max_open_executions:
+            return self._wait_as_registration(next(iter(self._opening.values()))[1], envelope)
+        self._execute(message.begin, envelope, None, None, None)
+        return DEFERRED
+
+    def _execute(
+        self,
+        begin: Begin,
+        envelope: Envelope[Any],
+        lane: Lane | None,
+        opened: SessionOpened | None,
+        route: Route | None,
+    ) -> None:
+        """Start the operation; in its lane, if it has one, until its first calls are made."""
+        self._executed += 1
+        place = self._executed
+        request_id = begin.handoff.request_id
+        self._executing[request_id] = _Running(place, None if lane is None else lane.session_id, route)
+        self._starting[place] = envelope
+        if lane is not None:
+            self._take_lane(lane, place)
+        execute = Execute(
+            plan=begin.plan,
+            outside=begin.outside,
+            place=place,
+            takes_part=opened is not None,
+            incarnation=0 if opened is None else opened.incarnation,
+            history=() if opened is None else opened.history,
+            handle=None if route is None else route.mailbox,
+        )
+        self._service.ask(execute, Asked(self.mailbox, execute))
+
+    def _take_lane(self, lane: Lane, place: int) -> None:
+        lane.hold(_hold_of(place))
+        self._in_lane[place] = lane.session_id
+
+    @handles(Enter)
+    def _enter(self, message: Enter, envelope: Envelope[Any]) -> Any:
+        running = self._executing.get(message.request_id)
+        if running is None or running.place != message.place or running.session_id is None or self._closing:
+            return None
+        lane = self._lanes.get(running.session_id) or self._lanes.add(running.session_id)
+        if not lane.open:
+            return self._lanes.wait(lane, envelope)
+        self._take_lane(lane, message.place)
+        route = running.route
+        open_ = route is not None and self._routes.get(message.request_id) is route
+        granted = Granted(message.request_id, message.place, route.mailbox if open_ and route is not None else None)
+        message.operation.ask(granted, Asked(self.mailbox, granted))
+        return None
+
+    @handles(LaneLeft)
+    def _lane_left(self, message: LaneLeft, _envelope: Envelope[Any]) -> None:
+        self._leave(message.place, None)
+
+    def _leave(self, place: int, failure: BaseException | None) -> None:
+        """The operation has done its work in the lane, or cannot: the lane goes on, a start is answered."""
+        session_id = self._in_lane.pop(place, None)
+        started = self._starting.pop(place, None)
+        if started is not None and failure is None:
+            answer(started, StartReply(StartStatus.STARTED))
+        elif started is not None and failure is not None:
+            refuse(started, failure)
+        if session_id is not None:
+            lane = self._lanes.of(session_id)
+            lane.release(_hold_of(place))
+            self._lanes.go_on(lane)
+
+    @handles(Close, TimeOut)
+    def _end(self, message: Close | TimeOut, envelope: Envelope[Any]) -> Any:
+        cause = message.cause if isinstance(message, Close) else CloseCause.TIMED_OUT
+        before = self._registration_before(message.request_id)
+        if before is not None:
+            return self._lanes.wait(before, envelope)
+        running = self._executing.get(message.request_id)
+        if running is None or cause not in ENDS_FROM_OUTSIDE:
+            return _NOTHING_TO_END if isinstance(message, TimeOut) else self._to_handle(message, envelope)
+        if running.session_id is not None:
+            lane = self._lanes.get(running.session_id) or self._lanes.add(running.session_id)
+            if not lane.open:
+                return self._lanes.wait(lane, envelope)
+            lane.hold(_ENDING)
+        self._ending.setdefault(message.request_id, deque()).append((envelope, running.session_id))
+        end = End(message.request_id, cause)
+        self._service.ask(end, Asked(self.mailbox, end))
+        return DEFERRED
+
+    @handles(Ended)
+    def _ended(self, message: Ended, _envelope: Envelope[Any]) -> None:
+        """The execution is over: now its handle closes, if it is open."""
+        waiting = self._ending[message.request_id]
+        envelope, session_id = waiting.popleft()
+        if not waiting:
+            del self._ending[message.request_id]
+        asked = envelope.message
+        cause = asked.cause if isinstance(asked, Close) else CloseCause.TIMED_OUT
+        route = self._routes.get(message.request_id)
+        lane = None if session_id is None else self._lanes.of(session_id)
+        if lane is not None:
+            lane.release(_ENDING)
+        if lane is not None and route is not None and (message.ended or isinstance(asked, Close)):
+            lane.enter(route, envelope.reply_to)  # type: ignore[arg-type]
+            route.mailbox.put(Envelope(Close(message.request_id, cause), envelope.reply_to))
+        else:
+            answer(envelope, CloseReply(CloseStatus.DISPOSED) if message.ended else _NOTHING_TO_END)
+        if lane is not None:
+            self._lanes.go_on(lane)
+
+    @handles(ExecutionEnded)
+    def _execution_ended(self, message: ExecutionEnded, _envelope: Envelope[Any]) -> None:
+        running = self._executing.get(message.request_id)
+        if running is None or running.place != message.place:
+            return
+        del self._executing[message.request_id]
+        if message.request_id not in self._routes:
+            self._ledger.executed(message.request_id)
+        elif message.broken and running.route is self._routes[message.request_id]:
+            self._dispose(running.route)
+        self._end_shut_down()
+
+    @handles(AnswerCall, ReadOutcome)
+    def _to_service(self, message: AnswerCall | ReadOutcome, envelope: Envelope[Any]) -> Any:
+        before = self._registration_before(message.request_id)
+        if before is not None:
+            return self._lanes.wait(before, envelope)
+        self._service.put(envelope)
+        return DEFERRED
+
+    def _question_failed(self, question: object, error: BaseException) -> None:
+        """The service or an operation could not answer: whoever waits is refused, and the lane goes on."""
+        if isinstance(question, Execute):
+            self._executing.pop(question.plan.handoff.request_id, None)
+            self._leave(question.place, error)
+            self._end_shut_down()
+        elif isinstance(question, Granted):
+            self._leave(question.place, error)
+        elif isinstance(question, End):
+            self._ended(Ended(question.request_id, False), Envelope(question))
+
+
+def _hold_of(place: int) -> str:
+    """The name of the hold of an operation that works in the lane."""
+    return f"execution {place}"

@@ -1,0 +1,185 @@
+"""The provider gateway: physical calls, the key to begin with, and the circuit of each provider (C7, C13).
+
+Rules. A call is made or, while the provider's circuit is open, not made at all. It ends once: by its first answer, or
+by being cancelled; what comes later changes nothing, statistics included. An answer, whatever it holds, makes its key
+the one that last succeeded. Which call comes next (another key, a recovery, a retry) is decided by the operation.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import attrs
+
+from ..protocol.calls import Call, CallTaker, Completion, Provider
+from ..protocol.circuits import Circuit, Passage
+from ..protocol.failures import PROVIDER_FAULT
+from ..protocol.messages import AnswerCall, Inspect
+from ..protocol.settings import Settings, microseconds
+from .actor import Actor, handles
+from .dispatcher import Dispatcher
+from .io_loop import IoLoop, IoTask
+from .mailbox import Envelope, Mailbox
+from .outside import CallEnded, CallsMade, CancelCalls, MakeCalls
+from .statistics import CountCall, CountError
+
+__all__ = ["GatewaySnapshot", "ProviderGateway"]
+
+
+@attrs.frozen
+class GatewaySnapshot:
+    """What is on its way: open calls by their ids, and tasks of the event loop that have not ended."""
+
+    open_calls: tuple[str, ...]
+    tasks: int
+
+
+@attrs.frozen
+class _Arrived:
+    """The event loop → gateway: a provider has answered."""
+
+    request_id: str
+    number: int
+    made: int
+    completion: Completion | None
+    error: str | None
+
+
+class _Provider:
+    """What the gateway knows of one provider."""
+
+    __slots__ = ("circuit", "key")
+
+    def __init__(self, circuit: Circuit) -> None:
+        self.circuit = circuit
+        self.key = 1
+
+
+class _OpenCall:
+    __slots__ = ("key", "made", "operation", "passage", "provider", "task")
+
+    def __init__(self, call: Call, made: int, passage: Passage, operation: Mailbox) -> None:
+        self.provider = call.provider
+        self.key = call.key
+        self.made = made
+        self.passage = passage
+        self.operation = operation
+        self.task: IoTask | None = None
+
+
+class ProviderGateway(Actor):
+    """Owns what is known of the providers and which calls are open."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        settings: Settings,
+        statistics: Mailbox,
+        loop: IoLoop,
+    ) -> None:
+        super().__init__(dispatcher)
+        self._circuit_failures = settings.circuit_failures
+        self._cooldown_us = microseconds(settings.circuit_cooldown)
+        self._statistics = statistics
+        self._loop = loop
+        self._providers: dict[str, _Provider] = {}
+        self._open: dict[tuple[str, int], _OpenCall] = {}
+        self._made = 0
+
+    @handles(MakeCalls)
+    def _make(self, message: MakeCalls, _envelope: Envelope[Any]) -> CallsMade:
+        placed: list[tuple[int, int] | None] = []
+        number = message.first_number
+        for draft in message.calls:
+            provider = self._provider(draft.provider)
+            passage = provider.circuit.enter(self.dispatcher.now_us())
+            if passage is None:
+                placed.append(None)
+                continue
+            call = attrs.evolve(draft, id=f"{draft.request_id}/{number}", number=number, key=draft.key or provider.key)
+            placed.append((number, call.key))
+            number += 1
+            self._place(call, passage, message)
+        return CallsMade(tuple(placed))
+
+    def _place(self, call: Call, passage: Passage, message: MakeCalls) -> None:
+        self._made += 1
+        made = self._made
+        opened = _OpenCall(call, made, passage, message.operation)
+        self._open[call.request_id, call.number] = opened
+        self._statistics.tell(CountCall(call.provider, call.purpose))
+        self.observe(("call", call.id, call.purpose, f"key {call.key}"))
+        outside = message.provider
+        if isinstance(outside, Provider):
+            arrived = partial(self._arrives, call.request_id, call.number, made)
+            opened.task = self._loop.start(outside, call, arrived)
+        elif isinstance(outside, CallTaker):
+            try:
+                outside.take(call)
+            except Exception as fault:
+                self._note_fault(fault)
+                self.mailbox.tell(_Arrived(call.request_id, call.number, made, None, PROVIDER_FAULT))
+
+    def _arrives(
+        self, request_id: str, number: int, made: int, completion: Completion | None, error: str | None
+    ) -> None:
+        """Runs on the event loop."""
+        self.mailbox.tell(_Arrived(request_id, number, made, completion, error))
+
+    @handles(_Arrived)
+    def _arrived(self, message: _Arrived, _envelope: Envelope[Any]) -> None:
+        opened = self._open.get((message.request_id, message.number))
+        if opened is not None and opened.made == message.made:
+            ended = self._settle(message.request_id, message.number, message.completion, message.error)
+            opened.operation.tell(ended)
+
+    @handles(AnswerCall)
+    def _answered(self, message: AnswerCall, _envelope: Envelope[Any]) -> CallEnded | None:
+        """An answer that came as a message, by way of its operation."""
+        opened = self._open.get((message.request_id, message.number))
+        if opened is None:
+            return None
+        if opened.task is not None:
+            opened.task.cancel()
+        return self._settle(message.request_id, message.number, message.completion, message.error)
+
+    def _settle(self, request_id: str, number: int, completion: Completion | None, error: str | None) -> CallEnded:
+        opened = self._open.pop((request_id, number))
+        provider = self._provider(opened.provider)
+        if error is None:
+            provider.circuit.answered(opened.passage)
+            provider.key = opened.key
+        else:
+            provider.circuit.failed(opened.passage, error, self.dispatcher.now_us())
+            self._statistics.tell(CountError(opened.provider))
+        self.observe(("call", f"{request_id}/{number}", error or "answered"))
+        return CallEnded(number, completion, error)
+
+    @handles(CancelCalls)
+    def _cancel(self, message: CancelCalls, _envelope: Envelope[Any]) -> None:
+        for number in message.numbers:
+            opened = self._open.pop((message.request_id, number), None)
+            if opened is None:
+                continue
+            self._provider(opened.provider).circuit.ended(opened.passage)
+            self.observe(("call", f"{message.request_id}/{number}", "cancelled"))
+            if opened.task is not None:
+                opened.task.cancel()
+
+    @handles(Inspect)
+    def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> GatewaySnapshot:
+        return GatewaySnapshot(tuple(f"{request_id}/{number}" for request_id, number in self._open), self._loop.running)
+
+    def on_stop(self) -> None:
+        self._loop.end()
+
+    def _provider(self, name: str) -> _Provider:
+        provider = self._providers.get(name)
+        if provider is None:
+            provider = _Provider(Circuit(self._circuit_failures, self._cooldown_us))
+            self._providers[name] = provider
+        return provider
+
+    def _note_fault(self, fault: Exception) -> None:
+        self.dispatcher.handler_failed(self._failure(fault))

@@ -1,0 +1,400 @@
+"""The translation operation: one execution, from its first call to its one outcome (C3.4, C5–C10, C12).
+
+Rules. One event at a time: an answer, the end of a back-off, a time-out, an end from outside. What an event leads to is
+done before the next one: parents are dispatched to the feature, recorded, acknowledged and committed, the calls that
+follow are made. A request that takes part does all that in the lane of its session, one that does not takes its events
+as they come. The first cause ends the execution; from then on everything is dropped, nothing is retried, and every open
+call is cancelled.
+
+Not promised: which of two events comes first that happen at the same time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from ..protocol.answers import answer_with
+from ..protocol.applied import RecordApplied, Recorded
+from ..protocol.batches import Ask, BatchRun, Failed, Resolved, Retry, Step
+from ..protocol.calls import CompletionRecord
+from ..protocol.drafts import draft, record_of
+from ..protocol.endings import outcome_of
+from ..protocol.errors import UnknownCall
+from ..protocol.executions import ENDS_FROM_OUTSIDE, EXECUTION_TABLE, ExecutionEvent, ExecutionState
+from ..protocol.failures import longest_delay_us
+from ..protocol.markers import TOKEN_BITS, token_from
+from ..protocol.messages import (
+    AcksSettled,
+    AnswerCall,
+    ClaimTurns,
+    CommitDirect,
+    DirectCommitted,
+    End,
+    Ended,
+    LaneLeft,
+    SettleParents,
+)
+from ..protocol.outcomes import MAX_DIAGNOSTICS, Diagnostic, DiagnosticCode
+from ..protocol.participation import ProviderPolicy
+from ..protocol.progress import Progress
+from ..protocol.replies import CloseReply
+from ..protocol.schedule import Schedule
+from ..protocol.settings import Settings, microseconds
+from ..protocol.statuses import CloseCause
+from .actor import DEFERRED, Actor, handles
+from .delivery import Delivery
+from .direct import DirectCommit
+from .dispatcher import Dispatcher
+from .mailbox import Asked, CallFailed, Envelope, Mailbox, answer, refuse
+from .outside import Addresses, CallEnded, CallsMade, CancelCalls, Enter, Execute, ExecutionOver, Granted, MakeCalls
+
+__all__ = ["TranslationOperation"]
+
+_TIMEOUT = "timeout"
+
+_Event = CallEnded | Envelope[Any] | str
+"""What an operation takes one by one: the end of a call, an `AnswerCall` or `End`, the key of a timer that fired."""
+
+
+class TranslationOperation(Actor):
+    """One execution; a child of the translation service."""
+
+    in_registry = False
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        execute: Execute,
+        *,
+        addresses: Addresses,
+        settings: Settings,
+        policy: ProviderPolicy,
+    ) -> None:
+        super().__init__(dispatcher)
+        plan = execute.plan
+        self._request_id = plan.handoff.request_id
+        self._plan = plan
+        self._place = execute.place
+        self._provider = execute.outside.provider
+        self._takes_part = execute.takes_part
+        self._incarnation = execute.incarnation
+        self._history = execute.history
+        self._addresses = addresses
+        self._timeout_us = microseconds(settings.execution_timeout)
+        self._token = token_from(dispatcher.random_bits(TOKEN_BITS))
+        self._schedule = Schedule(
+            plan.batches,
+            token=self._token,
+            policy=policy,
+            direct=plan.direct,
+            max_concurrent_calls=settings.max_concurrent_calls,
+        )
+        self._parents = Progress(plan.parents)
+        self._delivery = Delivery(execute, addresses.feature_history, self._note)
+        self._direct = DirectCommit(execute, addresses.sessions, self._note) if plan.direct else None
+        self._state = ExecutionState.RUNNING
+        self._error: str | None = None
+        self._events: deque[_Event] = deque()
+        self._asked: object = None
+        self._placing: tuple[tuple[BatchRun, Ask], ...] = ()
+        self._lane: Envelope[Any] | None = None
+        self._answering: list[tuple[Envelope[Any], object]] = []
+        self._entering = False
+        self._over = False
+        self._notes: list[Diagnostic] = []
+        self._completions: list[CompletionRecord] = []
+
+    @property
+    def name(self) -> str:
+        return f"TranslationOperation({self._request_id})"
+
+    @handles(Execute)
+    def _start(self, _message: Execute, envelope: Envelope[Any]) -> Any:
+        self._lane = envelope
+        self.start_timer(_TIMEOUT, self._timeout_us)
+        self.observe(("execution", self._request_id, self._state.value))
+        self._work()
+        return DEFERRED
+
+    @handles(Granted)
+    def _granted(self, message: Granted, envelope: Envelope[Any]) -> Any:
+        self._entering = False
+        if self._over:
+            return LaneLeft(self._request_id, self._place)
+        self._lane = envelope
+        self._delivery.reach(message.handle)
+        self._work()
+        return DEFERRED
+
+    @handles(CallEnded)
+    def _call_has_ended(self, message: CallEnded, _envelope: Envelope[Any]) -> None:
+        if isinstance(self._asked, AnswerCall) and self._asked.number == message.number:
+            self._asked = None
+            self._call_ended(message)
+            self._work()
+        else:
+            self._take(message)
+
+    @handles(AnswerCall, End)
+    def _from_outside(self, message: AnswerCall | End, envelope: Envelope[Any]) -> Any:
+        if self._over:
+            # Its terminal state is written: the service knows what to answer now.
+            self._addresses.service.put(envelope)
+        elif isinstance(message, End) and self._takes_part and self._lane is None:
+            # The coordinator has the lane for this; what waits for it comes too late.
+            self._end(message, envelope)
+            self._finish()
+        else:
+            self._take(envelope)
+        return DEFERRED
+
+    def on_timer(self, key: str) -> None:
+        self._take(key)
+
+    def _take(self, event: _Event) -> None:
+        """An event has come: it is worked on now, or when those before it are done."""
+        if self._over:
+            return
+        self._events.append(event)
+        if self._asked is not None or self._lane is not None:
+            return
+        if self._takes_part:
+            if not self._entering:
+                self._entering = True
+                self._addresses.coordinator.tell(Enter(self._request_id, self._place, self.mailbox))
+            return
+        self._work()
+
+    def _work(self) -> None:
+        """Do what is due, until an answer is missing or nothing is left."""
+        while self._asked is None:
+            question = (self._direct or self._delivery).next_question()
+            if question is not None:
+                self._ask(*question)
+            elif self._state is not ExecutionState.RUNNING:
+                self._finish()
+                return
+            elif self._schedule.over:
+                self._conclude()
+            elif self._events:
+                self._handle_event(self._events.popleft())
+            elif not self._make_calls():
+                break
+        if self._asked is None:
+            for envelope, reply in self._owed_answers():
+                answer(envelope, reply)
+
+    def _owed_answers(self) -> tuple[tuple[Envelope[Any], object], ...]:
+        """What is answered when the work is done, the lane last of all."""
+        owed, self._answering = self._answering, []
+        if self._lane is not None:
+            owed.append((self._lane, LaneLeft(self._request_id, self._place)))
+            self._lane = None
+        return tuple(owed)
+
+    def _ask(self, mailbox: Mailbox, question: object) -> None:
+        self._asked = question
+        mailbox.ask(question, Asked(self.mailbox, question))
+
+    @handles(Recorded, AcksSettled, CallsMade, CloseReply, DirectCommitted, CallFailed)
+    def _answered(self, reply: Any, _envelope: Envelope[Any]) -> None:
+        """The answer to the one question that is open; a handle that has closed by then gives none."""
+        question, self._asked = self._asked, None
+        failed = reply.error if isinstance(reply, CallFailed) else None
+        if isinstance(question, RecordApplied):
+            self._delivery.recorded(Recorded(failed=True) if failed is not None else reply)
+        elif isinstance(question, SettleParents):
+            self._delivery.settled(question, None if failed is not None else reply)
+        elif isinstance(question, CommitDirect) and self._direct is not None:
+            self._direct.committed(None if failed is not None else reply)
+        elif isinstance(question, MakeCalls | AnswerCall) and failed is not None:
+            raise failed
+        elif isinstance(question, MakeCalls):
+            self._calls_made(reply)
+        self._work()
+
+    def _handle_event(self, event: _Event) -> None:
+        if isinstance(event, CallEnded):
+            self._call_ended(event)
+        elif isinstance(event, str):
+            self._timer_fired(event)
+        elif isinstance(event.message, End):
+            self._end(event.message, event)
+        else:
+            self._answer_call(event.message, event)
+
+    def _timer_fired(self, key: str) -> None:
+        if key != _TIMEOUT:
+            self._schedule.wake(int(key.rpartition(" ")[2]))
+        elif self._move(ExecutionEvent.TIME_OUT):
+            self._error = ENDS_FROM_OUTSIDE[CloseCause.TIMED_OUT][1]
+            self._delivery.close(CloseCause.TIMED_OUT)
+
+    def _end(self, message: End, envelope: Envelope[Any]) -> None:
+        event, error = ENDS_FROM_OUTSIDE[message.cause]
+        self._move(event)
+        self._error = error
+        self._answering.append((envelope, Ended(self._request_id, ended=True)))
+
+    def _answer_call(self, message: AnswerCall, envelope: Envelope[Any]) -> None:
+        """An answer that was given as a message goes to the gateway, which owns the call, and comes back from there."""
+        asked = self._schedule.asked(message.number)
+        if asked is None:
+            if not 1 <= message.number <= self._schedule.made:
+                refuse(envelope, UnknownCall(f"{message.request_id}/{message.number}"))
+                return
+            self._note(Diagnostic(DiagnosticCode.ANSWER_SUPPRESSED, f"{message.request_id}/{message.number}"))
+            answer(envelope, None)
+            return
+        if message.translations is not None:
+            ask, _batch = asked
+            completion = answer_with(
+                ask.format, ask.units, self._token, dict(message.translations), message.termination
+            )
+            message = attrs.evolve(message, completion=completion, translations=None)
+        self._answering.append((envelope, None))
+        self._ask(self._addresses.gateway, message)
+
+    def _call_ended(self, ended: CallEnded) -> None:
+        taken = self._schedule.ended(ended.number, ended.completion, ended.error)
+        call = f"{self._request_id}/{ended.number}"
+        if taken is None:
+            self._note(Diagnostic(DiagnosticCode.ANSWER_SUPPRESSED, call))
+            return
+        batch, step = taken
+        if ended.completion is not None and len(self._completions) < MAX_DIAGNOSTICS:
+            self._completions.append(record_of(call, batch.attempt, ended.completion))
+        self._take_step(batch, step)
+
+    def _make_calls(self) -> bool:
+        """Ask for the calls that may be made now; whether anything was due."""
+        placing: list[tuple[BatchRun, Ask]] = []
+        due = self._schedule.next_call()
+        if due is None:
+            return False
+        while due is not None:
+            batch, step = due
+            if isinstance(step, Ask):
+                placing.append((batch, step))
+                if self._direct is not None and not step.recovers and step.key is None:
+                    self._direct.begin_attempt()
+            else:
+                self._take_step(batch, step)
+            due = self._schedule.next_call()
+        if placing:
+            self._placing = tuple(placing)
+            calls = tuple(draft(self._plan, self._token, self._history, batch, ask) for batch, ask in placing)
+            make = MakeCalls(calls, self._schedule.made + 1, self.mailbox, self._provider)
+            self._ask(self._addresses.gateway, make)
+        return True
+
+    def _calls_made(self, made: CallsMade) -> None:
+        placing, self._placing = self._placing, ()
+        claimed = 0
+        for (batch, ask), placed in zip(placing, made.placed, strict=True):
+            if placed is None:
+                self._take_step(batch, self._schedule.not_placed(batch))
+                continue
+            number, key = placed
+            self._schedule.placed(batch, number, key)
+            claimed += not ask.recovers
+        if claimed and self._takes_part:
+            claim = ClaimTurns(self._plan.handoff.session_id, self._incarnation, claimed)
+            self._addresses.sessions.tell(claim)
+
+    def _take_step(self, batch: BatchRun, step: Step) -> None:
+        """What follows for a batch, besides the calls that the schedule keeps."""
+        if self._direct is not None:
+            self._direct.follow(step)
+        self._notes.extend(list(self._schedule.take_notes())[: MAX_DIAGNOSTICS - len(self._notes)])
+        if isinstance(step, Resolved):
+            self._resolved(step)
+        elif isinstance(step, Retry):
+            longest_us = longest_delay_us(step.failed_attempt)
+            spread = self.dispatcher.random_bits(32) / 2**32
+            self.start_timer(f"retry {batch.number}", round(longest_us * (1 + spread) / 2))
+        elif isinstance(step, Failed):
+            self._batch_failed(batch)
+
+    def _resolved(self, step: Resolved) -> None:
+        complete, suppressed = self._parents.resolve(step.pieces)
+        if suppressed:
+            self._note(Diagnostic(DiagnosticCode.FRAGMENT_SUPPRESSED, detail=str(suppressed)))
+        for plan in complete:
+            segments = self._parents.translated[plan.id]
+            if self._direct is not None:
+                self._direct.complete("".join(segments))
+            else:
+                self._delivery.complete(plan, segments)
+        self._delivery.everything_dispatched = self._parents.dispatchable
+
+    def _batch_failed(self, batch: BatchRun) -> None:
+        """Its parents are rejected at once, unless this ends the request: then they are discarded with the handle."""
+        if self._schedule.over and not self._parents.translated:
+            return
+        for parent_id in self._parents.fail(batch.units):
+            self._delivery.unresolved(parent_id)
+        self._delivery.everything_dispatched = self._parents.dispatchable
+
+    def _conclude(self) -> None:
+        if self._parents.translated:
+            self._move(ExecutionEvent.COMPLETE)
+        elif self._move(ExecutionEvent.FAIL):
+            self._error = self._schedule.first_error
+            self._delivery.close(CloseCause.EXECUTION_FAILED)
+
+    def _move(self, event: ExecutionEvent) -> bool:
+        following = EXECUTION_TABLE[self._state].get(event)
+        if following is None:
+            return False
+        self._state = following
+        self.observe(("execution", self._request_id, following.value))
+        return True
+
+    def _finish(self) -> None:
+        """The one end: the outcome goes out, and what is still open is cancelled."""
+        outcome = outcome_of(
+            self._plan,
+            self._parents,
+            self._schedule,
+            self._state,
+            self._error,
+            completions=tuple(self._completions),
+            diagnostics=tuple(self._notes),
+        )
+        self._stop_everything(ExecutionOver(self._request_id, self._place, outcome, None, self._owed_answers()))
+
+    def _stop_everything(self, over: ExecutionOver) -> None:
+        self._over = True
+        for key in tuple(self._timers or ()):
+            self.cancel_timer(key)
+        open_calls = self._schedule.open_calls
+        if open_calls:
+            self._addresses.gateway.tell(CancelCalls(self._request_id, open_calls))
+        if self._direct is not None:
+            self._direct.abort()
+        self._addresses.service.tell(over)
+        for event in self._events:
+            if isinstance(event, Envelope):
+                self._addresses.service.put(event)
+        self._events.clear()
+
+    def _note(self, diagnostic: Diagnostic) -> None:
+        if len(self._notes) < MAX_DIAGNOSTICS:
+            self._notes.append(diagnostic)
+
+    def on_failure(self, _type: object, failure: BaseException | None, _traceback: object) -> None:
+        """A fault in here ends this execution and no other; its handle is disposed, whoever waits is told."""
+        if not self._over:
+            over = ExecutionOver(self._request_id, self._place, None, failure, self._owed_answers())
+            self._stop_everything(over)
+
+    def owed(self) -> Iterator[Envelope[Any]]:
+        yield from (envelope for envelope, _reply in self._answering)
+        yield from (event for event in self._events if isinstance(event, Envelope))
+        if self._lane is not None:
+            yield self._lane

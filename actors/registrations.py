@@ -1,0 +1,167 @@
+"""Registrations: how a request comes to be, by `register`, `translate` or `direct` (C2, C3.3).
+
+Rules. One owner of request ids for all three. A registration holds the lane of its session until the session manager
+has said whether there is room; what comes for its request meanwhile waits behind it. Whether a request takes part is
+decided when it comes. One that does not registers nothing, and is executed all the same if it is to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..protocol.errors import RuntimeClosed
+from ..protocol.messages import OpenSession, Register, SessionOpened
+from ..protocol.outcomes import StartReply
+from ..protocol.participation import ProviderPolicy
+from ..protocol.replies import RegisterReply
+from ..protocol.settings import Settings, microseconds
+from ..protocol.statuses import RegisterStatus, StartStatus
+from .actor import DEFERRED, handles
+from .dispatcher import Dispatcher
+from .execution_operations import ExecutionOperations
+from .handle import AcceptanceHandle
+from .lanes import Lane, Route
+from .mailbox import Envelope, Mailbox, answer, refuse
+from .outside import Begin, BeginApart, recording_of
+
+__all__ = ["OPENING", "Registrations"]
+
+OPENING = "opening"
+
+
+def _refused(message: Register | Begin, status: RegisterStatus) -> RegisterReply | StartReply:
+    """The refusal of a registration, in the words of the call that it came with."""
+    return RegisterReply(status) if isinstance(message, Register) else StartReply(StartStatus(status.value))
+
+
+class Registrations(ExecutionOperations):
+    """The part of the coordinator that lets requests in."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        settings: Settings,
+        providers: Mapping[str, ProviderPolicy],
+        sessions: Mailbox,
+        feature_history: Mailbox | None = None,
+    ) -> None:
+        super().__init__(dispatcher, settings, providers, sessions)
+        self._max_open_handles = settings.max_open_handles
+        self._in_session_order = settings.commit_order == "session"
+        self._window_us = microseconds(settings.ack_window)
+        self._prompt = settings.prompt_turns, settings.prompt_chars
+        self._feature_history = feature_history
+        self._waiting: dict[str, tuple[Lane, int]] = {}
+        self._registered = 0
+
+    @handles(Register, Begin)
+    def _register(self, message: Register | Begin, envelope: Envelope[Any]) -> Any:
+        handoff = message.handoff
+        request_id = handoff.request_id
+        resumes = self._resumes_as_registration(envelope)
+        if self._closing:
+            refuse(envelope, RuntimeClosed())
+            return DEFERRED
+        if not resumes and not self._takes_part(handoff):
+            return self._apart(message, envelope)
+        lane = self._lanes.get(handoff.session_id)
+        if lane is not None and not lane.open:
+            return self._wait_as_registration(lane, envelope)
+        before = self._registration_before(request_id)
+        if before is not None:
+            return self._wait_as_registration(before, envelope)
+        if self._taken(request_id):
+            return _refused(message, RegisterStatus.DUPLICATE_REQUEST)
+        needs_handle = isinstance(message, Register) or not message.plan.direct
+        for needed, used, limit in (
+            (needs_handle, len(self._routes), self._max_open_handles),
+            (isinstance(message, Begin), len(self._executing), self._max_open_executions),
+        ):
+            if needed and used >= limit:
+                return _refused(message, RegisterStatus.OVERLOADED)
+            if needed and self._opening and used + len(self._opening) >= limit:
+                # Whether there is room depends on a registration that the session manager has yet to judge.
+                return self._wait_as_registration(next(iter(self._opening.values()))[1], envelope)
+        if lane is None:
+            lane = self._lanes.add(handoff.session_id)
+        lane.hold(OPENING)
+        self._opening[request_id] = envelope, lane
+        reads = self._prompt if isinstance(message, Begin) else None
+        self._ask_sessions(OpenSession(handoff.session_id, request_id, needs_handle, reads))
+        return DEFERRED
+
+    def _apart(self, message: Register | Begin, envelope: Envelope[Any]) -> Any:
+        """A request that takes no part: it registers nothing, and may be executed all the same (C3)."""
+        if isinstance(message, Register):
+            return RegisterReply(RegisterStatus.NOT_PARTICIPATING)
+        apart = BeginApart(message)
+        return self._begin_apart(apart, Envelope(apart, envelope.reply_to))
+
+    def _wait_as_registration(self, lane: Lane, envelope: Envelope[Any]) -> Any:
+        """Let a registration wait in `lane`; whatever comes for its request waits there behind it."""
+        request_id = envelope.message.handoff.request_id
+        _lane, count = self._waiting.get(request_id, (lane, 0))
+        self._waiting[request_id] = lane, count + 1
+        return self._lanes.wait(lane, envelope)
+
+    def _resumes_as_registration(self, envelope: Envelope[Any]) -> bool:
+        resumes = self._lanes.resumes(envelope)
+        if resumes:
+            self._no_longer_waits(envelope.message.handoff.request_id)
+        return resumes
+
+    def _no_longer_waits(self, request_id: str) -> None:
+        lane, count = self._waiting.pop(request_id)
+        if count > 1:
+            self._waiting[request_id] = lane, count - 1
+
+    def _registration_before(self, request_id: str) -> Lane | None:
+        """The lane of a registration of that id which has come earlier and is not answered yet."""
+        waiting = self._waiting.get(request_id)
+        if waiting is not None and not waiting[0].resuming:
+            return waiting[0]
+        opening = self._opening.get(request_id)
+        return None if opening is None else opening[1]
+
+    @handles(SessionOpened)
+    def _opened(self, message: SessionOpened, _envelope: Envelope[Any]) -> None:
+        envelope, lane = self._opening[message.request_id]
+        begun = envelope.message
+        route = None
+        if message.opened and not self._closing and (isinstance(begun, Register) or not begun.plan.direct):
+            route = self._open(begun, lane)
+        # Not earlier: as long as it is listed, a fault refuses the registration and frees the lane; see `_fail`.
+        del self._opening[message.request_id]
+        if not message.opened:
+            answer(envelope, _refused(begun, RegisterStatus.OVERLOADED))
+        elif self._closing:
+            refuse(envelope, RuntimeClosed())
+            self._end_shut_down()
+        elif isinstance(begun, Begin):
+            self._execute(begun, envelope, lane, message, route)
+        else:
+            answer(envelope, RegisterReply(RegisterStatus.REGISTERED))
+        lane.release(OPENING)
+        self._lanes.go_on(lane)
+
+    def _open(self, begun: Register | Begin, lane: Lane) -> Route:
+        handoff = begun.handoff
+        self._registered += 1
+        handle = AcceptanceHandle(
+            self.dispatcher,
+            handoff,
+            place=self._registered,
+            coordinator=self.mailbox,
+            sessions=self._sessions,
+            window_us=self._window_us,
+            may_commit=not (self._in_session_order and lane.routes),
+            by_hand=recording_of(begun, self._feature_history)
+            if isinstance(begun, Begin) and begun.outside.by_hand
+            else None,
+        )
+        route = Route(handoff.request_id, handle.spawn(), lane, self._registered)
+        self._routes[handoff.request_id] = route
+        lane.add(route, exposed=self._in_session_order)
+        self.observe(("handle", handoff.request_id, "REGISTERED"))
+        return route
