@@ -39,6 +39,12 @@ class Snapshot:
     """The live sessions, least recently used first."""
     open_requests: tuple[str, ...]
     """The requests with an open handle, in the order of registration."""
+    running: tuple[str, ...]
+    """The requests whose execution is not over, in the order of their start."""
+    open_calls: tuple[str, ...]
+    """The physical calls that are neither answered nor cancelled."""
+    provider_tasks: int
+    """Tasks of asynchronous providers that have not ended."""
     counts: MessageCounts
     dead_letters: tuple[tuple[str, int], ...]
     """Dead letters by reason."""

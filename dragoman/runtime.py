@@ -10,14 +10,17 @@ from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar
 
 from .actors import interrupts
-from .actors.coordinator import AcceptanceCoordinator
 from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
+from .actors.gateway import GatewaySnapshot
+from .actors.history_file import HistoryFile
 from .actors.mailbox import STOP, Envelope, Mailbox
 from .actors.reporting import report
 from .actors.running import here
-from .actors.sessions import ReportTo, SessionManager, SessionSnapshot
+from .actors.sessions import SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
+from .crew import Crew
+from .executing import ExecutingFace
 from .protocol.errors import BlockingInHandler, DragomanError, InvalidArgument, RuntimeClosed
 from .protocol.handoff import Handoff, exact, exact_handoff, examine, in_source_order
 from .protocol.history import ChatMessage, Turn, chat_messages
@@ -62,7 +65,7 @@ _SHARE_OF_REST = 0.8
 """The part of the time for closing in which the actors may come to rest; what is left is for the threads to end."""
 
 
-class Runtime:
+class Runtime(ExecutingFace):
     """The conversation memory of one program (C1, C17).
 
     Every method answers with a future: `.get(timeout)` in a thread, `await` under asyncio. A wait that ends early
@@ -95,12 +98,11 @@ class Runtime:
                 raise InvalidArgument("providers", "must map names to ProviderPolicy")
         self.settings = settings
         self._dispatcher = dispatcher or ThreadDispatcher()
+        if settings.feature_history is not None and isinstance(self._dispatcher, ThreadDispatcher):
+            HistoryFile.check(settings.feature_history)
         self._dispatcher.own()
-        sessions = SessionManager.start(self._dispatcher, settings)
-        self._sessions: Mailbox = sessions.actor_inbox.mailbox  # type: ignore[attr-defined]
-        coordinator = AcceptanceCoordinator.start(self._dispatcher, settings, policies, self._sessions)
-        self._coordinator: Mailbox = coordinator.actor_inbox.mailbox  # type: ignore[attr-defined]
-        self._sessions.tell(ReportTo(self._coordinator))
+        self._crew = crew = Crew(self._dispatcher, settings, policies)
+        self._coordinator, self._sessions = crew.coordinator, crew.sessions
         self._closed = False
         self._closing = threading.Lock()
         self._closer: int | None = None
@@ -232,9 +234,14 @@ class Runtime:
         self._check_open()
         requests: Future[tuple[str, ...]] = self._send(self._coordinator, Inspect())
         sessions: Future[tuple[SessionSnapshot, ...]] = self._send(self._sessions, Inspect())
+        running: Future[tuple[str, ...]] = self._send(self._crew.service, Inspect())
+        calls: Future[GatewaySnapshot] = self._send(self._crew.gateway, Inspect())
         return Snapshot(
             open_requests=requests.get(timeout),
             sessions=sessions.get(timeout),
+            running=running.get(timeout),
+            open_calls=calls.get(timeout).open_calls,
+            provider_tasks=calls.get(timeout).tasks,
             counts=self._dispatcher.counts(),
             dead_letters=tuple(sorted(self._dispatcher.dead_letters().items())),
             live_timers=self._dispatcher.live_timers(),
@@ -276,12 +283,13 @@ class Runtime:
         closed, at_rest = 0, False
         try:
             closed = self._answer_by(rest_deadline, self._coordinator, ShutDown())
-            for mailbox in (self._coordinator, self._sessions):
+            for mailbox in self._crew.in_order_of_stopping:
                 self._answer_by(rest_deadline, mailbox, STOP)
             at_rest = True
         except DragomanError as error:
             report("ERROR", "the runtime did not come to rest: {error_type}", error_type=type(error).__name__)
         threads = self._dispatcher.stop(max(0.0, deadline - time.monotonic()))
+        threads += self._crew.loop.stop(max(0.0, deadline - time.monotonic()))
         left = self._dispatcher.retire_all()
         return ShutdownReport(
             at_rest=at_rest,

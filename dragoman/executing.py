@@ -1,0 +1,209 @@
+"""The execution part of the face: translations, direct calls, and what is known of them."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from .actors.dispatcher import Dispatcher
+from .actors.futures import Future
+from .actors.mailbox import Envelope, Mailbox
+from .actors.outside import Begin, Outside
+from .actors.simulation import SimulatedDispatcher
+from .crew import Crew
+from .protocol.applied import AppliedKey, AppliedParent, FindApplied, ReadApplied
+from .protocol.calls import CallTaker, Completion, Provider
+from .protocol.completions import normalised
+from .protocol.errors import InvalidArgument
+from .protocol.failures import is_error_name
+from .protocol.features import Feature
+from .protocol.handoff import exact
+from .protocol.messages import AnswerCall, Inspect, ReadOutcome, TimeOut
+from .protocol.outcomes import ParentEvent, StartReply, TranslationOutcome
+from .protocol.replies import CloseReply, ProviderStatistics
+from .protocol.settings import Settings
+from .protocol.statuses import StartStatus, Termination
+from .protocol.translations import DirectRequest, Plan, TranslationRequest, plan_direct, plan_translation
+from .translation import Translation
+
+__all__ = ["ExecutingFace"]
+
+
+class ExecutingFace(abc.ABC):
+    """What a runtime executes itself."""
+
+    settings: Settings
+    _dispatcher: Dispatcher
+    _crew: Crew
+
+    @abc.abstractmethod
+    def _check_open(self) -> None: ...
+
+    @abc.abstractmethod
+    def _send(self, mailbox: Mailbox, message: object) -> Future[Any]: ...
+
+    @abc.abstractmethod
+    def cancel(self, request_id: str) -> Future[CloseReply]: ...
+
+    def translate(
+        self,
+        request: TranslationRequest,
+        *,
+        provider: Provider | CallTaker | None = None,
+        feature: Feature | None = None,
+        progress: Callable[[ParentEvent], object] | None = None,
+    ) -> Translation:
+        """Execute a whole request (C3.3, C4): split, call, validate, recover, assemble, dispatch, acknowledge.
+
+        `provider` makes the calls; without one they are answered by `respond` and `fail`. `feature` takes over the
+        translated parents; without one the caller acknowledges them, with the texts of the outcome or of the events.
+        `progress` is called with each event of a parent, on a thread of the runtime; it must return at once.
+
+        Awaiting it gives the `TranslationOutcome`; a provider's errors are in there and never raised. Its `started` is
+        the answer to the start: `INVALID_HANDOFF` (with the reason), `DUPLICATE_REQUEST`, `OVERLOADED`, `STARTED`; any
+        but the last is raised as `TranslationRefused`, and nothing was done. A request that takes no part in history is
+        executed all the same.
+        """
+        if not isinstance(request, TranslationRequest):
+            raise InvalidArgument("request", "must be a TranslationRequest")
+        if feature is not None and not isinstance(feature, Feature):
+            raise InvalidArgument("feature", "must have document and dispatch")
+        plan = plan_translation(request, self.settings)
+        return self._begin(request.request_id, plan, provider, feature, progress)
+
+    def direct(self, request: DirectRequest, *, provider: Provider | CallTaker | None = None) -> Translation:
+        """One scalar call without the life of a parent (C4, C11): its candidate commits when its answer is accepted.
+
+        An answer that had to be recovered is returned and makes no turn (C22). Otherwise as `translate`.
+        """
+        if not isinstance(request, DirectRequest):
+            raise InvalidArgument("request", "must be a DirectRequest")
+        return self._begin(request.request_id, plan_direct(request), provider, None, None)
+
+    def _begin(
+        self,
+        request_id: object,
+        plan: Plan | str,
+        provider: Provider | CallTaker | None,
+        feature: Feature | None,
+        progress: Callable[[ParentEvent], object] | None,
+    ) -> Translation:
+        if isinstance(provider, Provider) and isinstance(self._dispatcher, SimulatedDispatcher):
+            raise InvalidArgument("provider", "must answer by message under virtual time: use a ScriptedProvider")
+        if provider is not None and not isinstance(provider, Provider | CallTaker):
+            raise InvalidArgument("provider", "must have complete(call), or take(call)")
+        if progress is not None and not callable(progress):
+            raise InvalidArgument("progress", "must be callable")
+        self._check_open()
+        translation = Translation(self._dispatcher, exact(str(request_id)), self.cancel)
+        if isinstance(plan, str):
+            translation.started.set(StartReply(StartStatus.INVALID_HANDOFF, plan))
+            return translation
+
+        def tell(event: ParentEvent) -> None:
+            translation.take(event)
+            if progress is not None:
+                progress(event)
+
+        outside = Outside(
+            provider=provider,
+            feature=feature,
+            by_hand=feature is None or bool(getattr(feature, "by_hand", False)),
+            document=plan.handoff.request_id if feature is None else _document(feature),
+            progress=None if plan.direct else tell,
+            finished=Envelope(None, translation),
+        )
+        self._dispatcher.post(self._crew.coordinator, Envelope(Begin(plan, outside), translation.started))
+        return translation
+
+    def respond(
+        self,
+        call: str,
+        completion: Completion | None = None,
+        *,
+        translations: Mapping[str, str | Iterable[str]] | None = None,
+        termination: Termination = Termination.NORMAL,
+    ) -> Future[None]:
+        """Answer a physical call, `REQUEST/N`, by a message: with a completion, or with what each unit became.
+
+        `translations` maps units to texts, or to lists of segments that are joined with the markers which were sent;
+        the body is made in the format of the call. A late answer changes nothing (C10); `UnknownCall` if the request
+        never made that call.
+        """
+        if (completion is None) == (translations is None):
+            raise InvalidArgument("completion", "give a completion, or translations")
+        if completion is not None:
+            completion = normalised(completion)
+            if completion is None:
+                raise InvalidArgument("completion", "must be a Completion of texts")
+        pairs = None if translations is None else _pairs(translations)
+        return self._answer_call(call, completion=completion, translations=pairs, termination=Termination(termination))
+
+    def fail(self, call: str, error: str) -> Future[None]:
+        """Answer a physical call by an error: one of the contract's names, or another one in capitals (C7)."""
+        if not is_error_name(error):
+            raise InvalidArgument("error", "must be an error name in capitals, such as NETWORK_ERROR")
+        return self._answer_call(call, error=exact(error))
+
+    def _answer_call(self, call: str, **answer: Any) -> Future[None]:
+        request_id, slash, number = call.rpartition("/") if isinstance(call, str) else ("", "", "")
+        if not slash or not (number.isascii() and number.isdigit()) or len(number) > 12:
+            raise InvalidArgument("call", "must be REQUEST/N")
+        self._check_open()
+        return self._send(
+            self._crew.coordinator, AnswerCall(request_id=exact(request_id), number=int(number), **answer)
+        )
+
+    def time_out(self, request_id: str) -> Future[CloseReply]:
+        """The execution timeout of a request elapses now (C8): `DISPOSED`, or `UNKNOWN_REQUEST` if nothing runs."""
+        self._check_open()
+        return self._send(self._crew.coordinator, TimeOut(_name("request_id", request_id)))
+
+    def request_outcome(self, request_id: str) -> Future[TranslationOutcome | None]:
+        """How an execution ended, without its texts; None while it runs, and for one that is not remembered."""
+        self._check_open()
+        return self._send(self._crew.coordinator, ReadOutcome(_name("request_id", request_id)))
+
+    def statistics(self) -> Future[MappingProxyType[str, ProviderStatistics]]:
+        """The physical calls of each provider (C13), apart from all history."""
+        self._check_open()
+        return self._send(self._crew.statistics, Inspect())
+
+    def feature_history(self) -> Future[tuple[AppliedParent, ...]]:
+        """Every parent that a feature applied, in the order of application, from the durable history (C13)."""
+        self._check_open()
+        return self._send(self._crew.feature_history, ReadApplied())
+
+    def find_applied(self, key: AppliedKey) -> Future[AppliedParent | None]:
+        """The newest entry of the durable feature history with that key; None if there is none."""
+        if not isinstance(key, AppliedKey):
+            raise InvalidArgument("key", "must be an AppliedKey")
+        self._check_open()
+        return self._send(self._crew.feature_history, FindApplied(key))
+
+
+def _pairs(translations: Mapping[str, str | Iterable[str]]) -> tuple[tuple[str, str | tuple[str, ...]], ...]:
+    if not isinstance(translations, Mapping):
+        raise InvalidArgument("translations", "must map units to texts")
+    pairs = []
+    for unit, text in translations.items():
+        segments = exact(text) if isinstance(text, str) else tuple(text)
+        if not isinstance(unit, str) or not all(isinstance(segment, str) for segment in segments):
+            raise InvalidArgument("translations", "must map units to a text or to a list of texts")
+        pairs.append((exact(unit), segments))
+    return tuple(pairs)
+
+
+def _name(field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidArgument(field, f"must be text, not {type(value).__name__}")
+    return exact(value)
+
+
+def _document(feature: Feature) -> str:
+    document = feature.document
+    if not isinstance(document, str) or not document:
+        raise InvalidArgument("feature", "its document must be text that is not empty")
+    return exact(document)

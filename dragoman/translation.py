@@ -1,0 +1,99 @@
+"""A translation that runs: its start, its progress, and its outcome to wait for (C21)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Generator
+from typing import Any
+
+from .actors.dispatcher import Dispatcher
+from .actors.futures import Future
+from .actors.reporting import report
+from .protocol.errors import TranslationRefused
+from .protocol.outcomes import ParentEvent, StartReply, TranslationOutcome
+from .protocol.statuses import StartStatus
+
+__all__ = ["Translation"]
+
+MAX_UNREAD_EVENTS = 10_000
+"""Events that wait for an iteration that has not begun or is slow; past it the oldest go."""
+
+
+class Translation(Future[TranslationOutcome]):
+    """The future of an outcome: `.get(timeout)` in a thread, `await` under asyncio.
+
+    Raises `TranslationRefused` if the request was not started. If the task that awaits it is cancelled, the request is
+    cancelled with it (`USER_CANCELLED`, C9); shield the await to end only the waiting. `started` is the answer to the
+    start alone. `events()` follows the parents.
+    """
+
+    __slots__ = ("_cancel", "_events", "_reader", "request_id", "started")
+
+    def __init__(self, dispatcher: Dispatcher, request_id: str, cancel: Callable[[str], object]) -> None:
+        super().__init__(dispatcher)
+        self.request_id = request_id
+        self.started: Future[StartReply] = Future(dispatcher)
+        self._cancel = cancel
+        self._events: deque[ParentEvent] = deque(maxlen=MAX_UNREAD_EVENTS)
+        self._reader: Callable[[], object] | None = None
+        self.started.add_done_callback(self._refuse)
+        self.add_done_callback(lambda _outcome: self._wake())
+
+    def take(self, event: ParentEvent) -> None:
+        """An event of a parent, from a thread of the runtime."""
+        self._events.append(event)
+        self._wake()
+
+    async def events(self) -> AsyncIterator[ParentEvent]:
+        """The events of the parents, from the first that nobody has read, until the outcome is there.
+
+        For one reader at a time. Leaving the iteration early changes nothing.
+        """
+        loop = asyncio.get_running_loop()
+        arrived = asyncio.Event()
+
+        def wake() -> None:
+            try:
+                loop.call_soon_threadsafe(arrived.set)
+            except RuntimeError:
+                report("DEBUG", "the event loop closed before an answer that was awaited on it")
+
+        self._reader = wake
+        try:
+            while True:
+                if not self.done and self.dispatcher is not None:
+                    self.dispatcher.before_await(self)
+                over = self.done
+                while self._events:
+                    yield self._events.popleft()
+                if over:
+                    return
+                await arrived.wait()
+                arrived.clear()
+        finally:
+            self._reader = None
+
+    def __await__(self) -> Generator[Any, None, TranslationOutcome]:
+        try:
+            return (yield from super().__await__())
+        except asyncio.CancelledError:
+            if not self.done:
+                self._cancel(self.request_id)
+            raise
+
+    __iter__ = __await__
+
+    def _wake(self) -> None:
+        reader = self._reader
+        if reader is not None:
+            reader()
+
+    def _refuse(self, started: Future[StartReply]) -> None:
+        try:
+            reply = started.get()
+        except Exception as error:
+            self.settle(None, error)
+            return
+        if reply.status is not StartStatus.STARTED:
+            self.settle(None, TranslationRefused(reply.status.value, reply.reason))
