@@ -76,6 +76,10 @@ def _same_text(expected: Any, actual: Any) -> bool:
     return isinstance(expected, str) and isinstance(actual, str) and expected == actual
 
 
+class Rows(list[Any]):
+    """A list of mappings: as long as expected, and each compared by the keys that it names."""
+
+
 _ABSENT = object()
 
 
@@ -114,5 +118,8 @@ def compare_then(expected: Located, actual: Any, path: str, default: Any = None)
     elif isinstance(value, dict) and isinstance(actual, Mapping):
         for key, inner in value.items():
             yield from compare_then(inner, actual.get(key, default), f"{path}.{key}")
+    elif isinstance(value, Rows) and isinstance(actual, list) and len(value) == len(actual):
+        for place, row in enumerate(value):
+            yield from compare_then(row, actual[place], f"{path}[{place}]")
     elif not same(value, actual):
         yield Mismatch(shown(value), actual, path, expected.line)

@@ -15,7 +15,9 @@ import attrs
 from ..protocol.history import Turn
 from ..protocol.settings import Settings
 from ..reports import Snapshot
-from .verbs import Ack, Register, Verb
+from .execution_verbs import Direct, Translate
+from .verb import Verb
+from .verbs import Ack, Register
 
 __all__ = ["InvariantChecker"]
 
@@ -26,17 +28,21 @@ class _Request:
 
     number: int
     session: str
-    places: dict[str, int]
     sources: dict[str, object]
+    direct: bool = False
+    places: dict[str, int] = attrs.field(init=False)
     accepted: dict[str, object] = attrs.field(factory=dict)
     written: set[str] = attrs.field(factory=set)
     was_closed: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self.places = {parent: place for place, parent in enumerate(self.sources)}
 
     def explains(self, turn: Turn) -> bool:
         """Whether `turn` may be the one turn of a parent of this request."""
         parent = turn.parent_id
         return (
-            self.accepted.get(parent) == turn.assistant
+            (self.direct or self.accepted.get(parent) == turn.assistant)
             and self.sources[parent] == turn.user
             and parent not in self.written
         )
@@ -68,17 +74,22 @@ class InvariantChecker:
         if isinstance(verb, Register) and status == "REGISTERED":
             parents: Any = verb.parents.parents
             in_order = sorted(parents, key=lambda parent: parent.order)
-            self._registered += 1
-            request = _Request(
-                self._registered,
-                verb.session,
-                {parent.id: place for place, parent in enumerate(in_order)},
-                {parent.id: parent.source for parent in in_order},
-            )
-            self._requests.setdefault(verb.request, []).append(request)
-            self._open.add(verb.request)
+            self._begin(verb.request, verb.session, {parent.id: parent.source for parent in in_order})
+        elif isinstance(verb, Translate) and status == "STARTED":
+            self._begin(verb.request, verb.session, dict(verb.sources()))
+        elif isinstance(verb, Direct) and status == "STARTED":
+            self._begin(verb.request, verb.session, {verb.request: verb.source.value}, direct=True)
         elif isinstance(verb, Ack) and status == "ACCEPTED" and verb.request in self._requests:
             self._requests[verb.request][-1].accepted.setdefault(verb.parent, verb.result.value)
+
+    def _begin(self, request: str, session: str, sources: dict[str, object], *, direct: bool = False) -> None:
+        self._registered += 1
+        self._requests.setdefault(request, []).append(_Request(self._registered, session, sources, direct))
+        self._open.add(request)
+
+    def accepted(self, request: str, parent: str, text: str) -> None:
+        """Take note of what the feature of a translation accepted, and therefore acknowledged."""
+        self._requests[request][-1].accepted.setdefault(parent, text)
 
     def check(self, snapshot: Snapshot) -> Iterator[str]:
         """The breaches since the last check."""
@@ -122,9 +133,11 @@ class InvariantChecker:
         if parent in request.written:
             yield f"{where} was committed twice"
         request.written.add(parent)
-        if request.was_closed:
+        if request.was_closed and not request.direct:
             yield f"{where} was committed after its handle had closed"
-        if parent not in request.accepted:
+        if request.direct:
+            pass
+        elif parent not in request.accepted:
             yield f"{where} was committed without an ACK that was answered ACCEPTED"
         elif request.accepted[parent] != turn.assistant:
             yield f"{where} was committed with another text than the one that was accepted"
@@ -132,6 +145,8 @@ class InvariantChecker:
             yield f"{where} was committed with another source than the registered one"
 
     def _check_order(self, session: str, history: _History, request: _Request, parent: str) -> Iterator[str]:
+        if request.direct:
+            return
         place = request.places[parent]
         if place <= history.last_places.get(request.number, -1):
             yield f"the turns of one request stand out of source order in {session}"
@@ -147,6 +162,11 @@ class InvariantChecker:
             yield "a session keeps more than max_turns turns"
         if snapshot.open_handles > self._settings.max_open_handles:
             yield f"{snapshot.open_handles} open handles are more than max_open_handles"
+        if len(snapshot.running) > self._settings.max_open_executions:
+            yield f"{len(snapshot.running)} running executions are more than max_open_executions"
+        running = set(snapshot.running)
+        if any(call.rpartition("/")[0] not in running for call in snapshot.open_calls):
+            yield "a call is open though its request is over"
         counts = snapshot.counts
         if counts.sent != counts.handled + counts.dead + counts.queued or counts.queued:
             yield (

@@ -29,6 +29,12 @@ OWN_WORDS = (
     "a worker survived",
     "a turn could not be written",
     "the runtime did not come to rest",
+    "a feature failed with",
+    "a progress callback raised",
+    "the provider",
+    "raised",
+    "the feature history could not be written",
+    "a callback of the feature history raised",
 )
 """What the package's own log lines say apart from their fields; a text that is part of it tells nothing."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import attrs
@@ -12,15 +13,14 @@ import attrs
 from ..actors.futures import Future
 from ..actors.simulation import SimulatedDispatcher
 from ..protocol.errors import DragomanError
-from ..reports import Snapshot
 from ..runtime import Runtime
 from .expectations import Mismatch, compare_reply, compare_then
 from .invariants import InvariantChecker
 from .logs import LogWatch
-from .reading import Located
 from .scenario import Moment, Scenario, Step, read_scenario
 from .source import InvalidScenario
-from .verbs import Ack, Register
+from .stage import Stage
+from .state import actual_of, names_of
 
 T = TypeVar("T")
 
@@ -74,7 +74,10 @@ class _Replay:
     def __init__(self, scenario: Scenario, seed: int, watch: LogWatch | None, with_timeline: bool) -> None:
         self._scenario = scenario
         self._dispatcher = SimulatedDispatcher(seed)
-        self._runtime = Runtime(scenario.settings, providers=scenario.providers, dispatcher=self._dispatcher)
+        self._scratch = TemporaryDirectory(prefix="dragoman-", ignore_cleanup_errors=True)
+        settings = attrs.evolve(scenario.settings, feature_history=Path(self._scratch.name) / "feature-history")
+        self._runtime = Runtime(settings, providers=scenario.providers, dispatcher=self._dispatcher)
+        self._stage = Stage(self._runtime)
         self._checker = InvariantChecker(scenario.settings)
         self._watch = watch
         self._texts: set[str] = set()
@@ -85,7 +88,7 @@ class _Replay:
             self._dispatcher.observer = self._observe
 
     def run(self) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
-        with self._runtime:
+        with self._scratch, self._runtime:
             for index, moment in enumerate(self._scenario.timeline):
                 self._moment(index, moment)
             self._then()
@@ -102,24 +105,12 @@ class _Replay:
 
     def _post(self, step: Step) -> Future[Any] | None:
         verb = step.verb
-        if self._watch is not None and isinstance(verb, Register | Ack):
-            self._remember(verb)
+        if self._watch is not None:
+            self._ids.update(str(name) for name in verb.ids())
+            self._texts.update(text for text in verb.texts() if isinstance(text, str))
         if self._dispatcher.observer is not None:
             self._dispatcher.observer("step", "", f"{verb.what}, line {step.line}")
-        return verb.post(self._runtime)
-
-    def _remember(self, verb: Register | Ack) -> None:
-        self._ids.add(verb.request)
-        if isinstance(verb, Ack):
-            self._ids.add(verb.parent)
-            texts: tuple[object, ...] = (verb.result.value, *verb.result.segments)
-        else:
-            self._ids.add(verb.session)
-            parents: Any = verb.parents.parents
-            known = [parent for parent in parents if hasattr(parent, "source")] if isinstance(parents, tuple) else []
-            self._ids.update(str(parent.id) for parent in known)
-            texts = tuple(parent.source for parent in known)
-        self._texts.update(text for text in texts if isinstance(text, str))
+        return verb.post(self._stage)
 
     def _answered(self, index: int, step: Step, future: Future[Any] | None) -> None:
         reply = None
@@ -139,6 +130,9 @@ class _Replay:
                 self._mismatch(step.line, index, step.verb.what, mismatch)
 
     def _check_invariants(self, index: int, moment: Moment) -> None:
+        for accepted in self._stage.accepted:
+            self._checker.accepted(*accepted)
+        self._stage.accepted.clear()
         for breach in self._checker.check(self._unseen(self._runtime.snapshot)):
             self._fail(moment.line, index, None, None, f"an invariant is broken: {breach}")
         if self._watch is not None and self._watch.leaks(self._texts, self._ids):
@@ -158,27 +152,9 @@ class _Replay:
             return
         snapshot = self._unseen(self._runtime.snapshot)
         for key, entry in then.items():
-            actual, default = self._unseen(partial(self._actual, key, entry, snapshot))
+            actual, default = self._unseen(partial(actual_of, key, names_of(entry), snapshot, self._stage))
             for mismatch in compare_then(entry, actual, key, default):
                 self._mismatch(mismatch.line or entry.line, None, mismatch.path, mismatch)
-
-    def _actual(self, key: str, entry: Located, snapshot: Snapshot) -> tuple[Any, Any]:
-        """What is so for a key of `then`, and what stands for a name that never was."""
-        sessions = {session.session_id: session for session in snapshot.sessions}
-        if key == "history":
-            return {
-                name: [[turn.user, turn.assistant] for turn in session.turns] for name, session in sessions.items()
-            }, []
-        if key == "turn_counter":
-            return {name: session.turn_counter for name, session in sessions.items()}, 0
-        if key == "sessions":
-            return list(sessions), None
-        if key == "open_handles":
-            return snapshot.open_handles, None
-        statuses = {request: self._runtime.request_status(request).get() for request in _names(entry)}
-        if key == "closed":
-            return {request: status.cause for request, status in statuses.items()}, None
-        return {request: dict(status.parents) for request, status in statuses.items()}, None
 
     def _mismatch(self, line: int, step: int | None, what: str, mismatch: Mismatch) -> None:
         path = f"{what}.{mismatch.path}" if step is not None and mismatch.path else what
@@ -204,13 +180,3 @@ def _described(what: Any) -> str:
 
 def _shown(field: attrs.Attribute[Any], value: Any) -> str:
     return str(field.repr(value)) if callable(field.repr) else _described(value)
-
-
-def _names(entry: Located) -> list[str]:
-    """The ids that an entry of `then` names, in whichever alternative, each once."""
-    value = entry.value
-    alternatives = getattr(value, "alternatives", None)
-    if alternatives is not None:
-        named = [name for one in alternatives for name in _names(Located(one, entry.line))]
-        return list(dict.fromkeys(named))
-    return list(value) if isinstance(value, dict) else []

@@ -12,20 +12,18 @@ import yaml
 from ..protocol.errors import InvalidSetting
 from ..protocol.participation import ProviderPolicy
 from ..protocol.settings import Settings
-from ..protocol.statuses import CloseCause, ParentState
 from .expectations import OneOf
-from .reading import Duration, Id, Located, Name, Reader, Text, Value, kind
+from .reading import Duration, Id, Located, Name, Reader, Text, kind
 from .source import InvalidScenario, did_you_mean, load, place_of, scalar, word
+from .then import ThenReader
 from .verbs import LATER_VERBS, STATUSES, VERBS, Verb, teach_verbs
 
 __all__ = ["Moment", "Scenario", "Step", "read_scenario"]
 
 _DURATIONS = frozenset({"ack_window", "execution_timeout", "session_ttl", "circuit_cooldown", "store_ttl"})
 _LISTS = frozenset({"eligible_modes", "maintainers"})
-_THEN = frozenset({"history", "handles", "closed", "open_handles", "sessions", "turn_counter"})
-_LATER_THEN = frozenset(
-    {"calls", "outcomes", "document", "stats", "store", "call_records", "feature_history", "proposals"}
-)
+_NOT_FOR_SCENARIOS = "feature_history"
+"""Each scenario has a temporary file of its own: one that comes from elsewhere must not name where to write."""
 _TOP = ("scenario", "about", "clauses", "settings", "providers", "timeline", "then")
 
 
@@ -70,6 +68,7 @@ class _ScenarioReader:
     def __init__(self) -> None:
         self._reader = Reader()
         teach_verbs(self._reader)
+        self._expected = ThenReader(self._reader)
 
     def scenario(self, root: yaml.MappingNode) -> Scenario:
         found = {key: node for key, _key_node, node in self._reader.known(root, _TOP, "a scenario")}
@@ -84,11 +83,11 @@ class _ScenarioReader:
             settings=self._settings(found["settings"]) if "settings" in found else Settings(),
             providers=self._providers(found["providers"]) if "providers" in found else {},
             timeline=self._timeline(found["timeline"]),
-            then=self._then(found["then"]) if "then" in found else {},
+            then=self._expected.then(found["then"]) if "then" in found else {},
         )
 
     def _settings(self, node: yaml.Node) -> Settings:
-        known = attrs.fields_dict(Settings)
+        known = attrs.fields_dict(Settings).keys() - {_NOT_FOR_SCENARIOS}
         values: dict[str, Any] = {}
         for key, key_node, value_node in self._reader.known(node, known, "settings"):
             values[key] = self._setting(key, value_node)
@@ -178,7 +177,7 @@ class _ScenarioReader:
 
     def _expected_reply(self, node: yaml.Node, verb: Verb) -> Any:
         """The expected reply, with its keys and words checked against those of the verb."""
-        alternatives = self._one_of(node)
+        alternatives = self._expected.one_of(node)
         if alternatives is not None:
             return OneOf(tuple(self._expected_reply(one, verb) for one in alternatives))
         if isinstance(node, yaml.MappingNode):
@@ -188,132 +187,24 @@ class _ScenarioReader:
                 "committed": self._ids,
             }
             return {
-                key: readers.get(key, self._value)(value_node)
+                key: readers.get(key, self._expected.value)(value_node)
                 for key, _key_node, value_node in self._reader.known(node, known, f"the reply to {verb.what}")
             }
-        return self._status(node, verb) if verb.statuses else self._value(node)
+        return self._status(node, verb) if verb.statuses else self._expected.value(node)
 
     def _ids(self, node: yaml.Node) -> Any:
         """A list of ids, or something else that will not be equal to one."""
-        if self._one_of(node) is not None:
-            return self._or_one_of(node, self._ids)
+        if self._expected.one_of(node) is not None:
+            return self._expected.or_one_of(node, self._ids)
         if not isinstance(node, yaml.SequenceNode):
-            return self._value(node)
-        return [self._or_one_of(item, lambda one: self._reader.read(one, Id)) for item in node.value]
+            return self._expected.value(node)
+        return [self._expected.or_one_of(item, lambda one: self._reader.read(one, Id)) for item in node.value]
 
     def _status(self, node: yaml.Node, verb: Verb) -> Any:
-        alternatives = self._one_of(node)
+        alternatives = self._expected.one_of(node)
         if alternatives is not None:
             return OneOf(tuple(self._status(one, verb) for one in alternatives))
-        value = self._value(node)
+        value = self._expected.value(node)
         if isinstance(value, str) and value not in STATUSES:
             raise InvalidScenario(place_of(node), f"unknown status {word(value)}{did_you_mean(value, verb.statuses)}")
         return value
-
-    def _one_of(self, node: yaml.Node) -> list[yaml.Node] | None:
-        """The alternatives, where `one_of` stands in the place of a value."""
-        if isinstance(node, yaml.MappingNode) and len(node.value) == 1:
-            key_node, value_node = node.value[0]
-            if isinstance(key_node, yaml.ScalarNode) and key_node.value == "one_of":
-                self._reader.budget.spend(node)
-                return self._reader.items(value_node, "one_of")
-        return None
-
-    def _value(self, node: yaml.Node) -> Any:
-        self._reader.budget.spend(node)
-        alternatives = self._one_of(node)
-        if alternatives is not None:
-            return OneOf(tuple(self._value(one) for one in alternatives))
-        if isinstance(node, yaml.SequenceNode):
-            return [self._value(item) for item in node.value]
-        if isinstance(node, yaml.MappingNode):
-            entries = self._reader.entries(node, "this")
-            return {key: self._value(value_node) for key, _key_node, value_node in entries}
-        return self._reader.read(node, Value)
-
-    def _then(self, node: yaml.Node) -> dict[str, Located]:
-        if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
-            raise InvalidScenario(place_of(node), "then has nothing behind it")
-        then = {}
-        for key, key_node, value_node in self._reader.known(node, sorted(_THEN | _LATER_THEN), "then"):
-            if key in _LATER_THEN:
-                raise InvalidScenario(place_of(key_node), f"the key {key} of then is not yet supported")
-            then[key] = Located(_THEN_VALUES[key](self, value_node), place_of(key_node)[0])
-        return then
-
-    def _or_one_of(self, node: yaml.Node, read: Any) -> Any:
-        alternatives = self._one_of(node)
-        if alternatives is not None:
-            return OneOf(tuple(self._or_one_of(one, read) for one in alternatives))
-        return read(node)
-
-    def _named(self, node: yaml.Node, what: str, inner: Any) -> Any:
-        """A mapping from ids to what `inner` reads, each with its line."""
-
-        def read(mapping: yaml.Node) -> dict[str, Located]:
-            return {
-                key: Located(self._or_one_of(value_node, inner), place_of(key_node)[0])
-                for key, key_node, value_node in self._reader.entries(mapping, what)
-            }
-
-        return self._or_one_of(node, read)
-
-    def _word(self, node: yaml.Node, words: frozenset[str], what: str) -> Any:
-        value = self._value(node)
-        if isinstance(value, str) and value not in words:
-            raise InvalidScenario(place_of(node), f"unknown {what} {word(value)}{did_you_mean(value, words)}")
-        if not isinstance(value, str | None):
-            raise InvalidScenario(place_of(node), f"a {what} must be text, not {kind(node)}")
-        return value
-
-    def _listed(self, node: yaml.Node) -> Any:
-        self._reader.items(node, "the history of a session")
-        return self._value(node)
-
-    def _history(self, node: yaml.Node) -> Any:
-        return self._named(node, "history", self._listed)
-
-    def _handles(self, node: yaml.Node) -> Any:
-        return self._named(node, "handles", self._handles_of_a_request)
-
-    def _handles_of_a_request(self, node: yaml.Node) -> Any:
-        """Parents with their states; null for a request that has none (any more)."""
-        if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
-            return None
-        states = frozenset(state.value for state in ParentState)
-        return self._named(node, "the handles of a request", lambda one: self._word(one, states, "state"))
-
-    def _closed(self, node: yaml.Node) -> Any:
-        causes = frozenset(cause.value for cause in CloseCause)
-        return self._named(node, "closed", lambda inner: self._word(inner, causes, "cause"))
-
-    def _number(self, node: yaml.Node) -> Any:
-        return self._or_one_of(node, self._one_number)
-
-    def _one_number(self, node: yaml.Node) -> Any:
-        value = self._value(node)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise InvalidScenario(place_of(node), f"must be a number, not {kind(node)}")
-        return value
-
-    def _sessions(self, node: yaml.Node) -> Any:
-        return self._or_one_of(
-            node,
-            lambda inner: [
-                self._or_one_of(item, lambda one: self._reader.read(one, Id))
-                for item in self._reader.items(inner, "sessions")
-            ],
-        )
-
-    def _turn_counter(self, node: yaml.Node) -> Any:
-        return self._named(node, "turn_counter", self._one_number)
-
-
-_THEN_VALUES: dict[str, Any] = {
-    "history": _ScenarioReader._history,
-    "handles": _ScenarioReader._handles,
-    "closed": _ScenarioReader._closed,
-    "open_handles": _ScenarioReader._number,
-    "sessions": _ScenarioReader._sessions,
-    "turn_counter": _ScenarioReader._turn_counter,
-}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
 import yaml
@@ -18,24 +18,39 @@ from ..protocol.statuses import (
     ClearStatus,
     CloseStatus,
     ConfigureStatus,
-    Purpose,
     RegisterStatus,
 )
 from ..runtime import Runtime
+from .execution_verbs import (
+    Direct,
+    EditSource,
+    Fail,
+    FailDispatch,
+    Respond,
+    TimeOut,
+    Translate,
+    teach_execution_verbs,
+)
 from .reading import Count, Id, Name, Reader, Text, Value, kind
 from .source import InvalidScenario, place_of, scalar
+from .stage import Stage
+from .verb import (
+    LOOSE_MODE,
+    LOOSE_PROVIDER,
+    LOOSE_PURPOSE,
+    MODE,
+    PROVIDER,
+    PURPOSE,
+    Loose,
+    OfRequest,
+    Verb,
+    words,
+)
 
 __all__ = ["LATER_VERBS", "VERBS", "Verb", "teach_verbs"]
 
 LATER_VERBS = frozenset(
     {
-        "translate",
-        "direct",
-        "respond",
-        "fail",
-        "fail_dispatch",
-        "time_out",
-        "edit_source",
         "call",
         "refer",
         "fetch",
@@ -49,49 +64,15 @@ LATER_VERBS = frozenset(
 )
 """Verbs of the language that this version does not run yet."""
 
-_PROVIDER = Name("openai")
-_MODE = Name("select-element")
 _MAX_TURNS = Count(10)
 _ONCE = Count(1)
-_PURPOSE = Name(Purpose.PRIMARY_TRANSLATION.value)
-
-
-class Verb:
-    """A verb with its argument. `statuses`: the words that may be expected of it; `replies`: the keys of its reply."""
-
-    what: ClassVar[str]
-    statuses: ClassVar[frozenset[str]] = frozenset()
-    replies: ClassVar[frozenset[str]] = frozenset()
-
-    def post(self, runtime: Runtime) -> Future[Any] | None:
-        """Send it; the future of its reply, or None where there is none."""
-        raise NotImplementedError
-
-    def read(self, answer: Any) -> Any:
-        """The reply as `expect` compares it; one without keys as it is."""
-        return answer if not self.replies else {name: _word(getattr(answer, name)) for name in sorted(self.replies)}
-
-
-def _word(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _words(*enums: type) -> frozenset[str]:
-    return frozenset(str(word) for enum in enums for word in enum)  # type: ignore[attr-defined]
 
 
 @attrs.frozen
-class _Parents:
+class Parents:
     """The parents of a handoff as the file gives them; not always valid."""
 
     parents: tuple[object, ...] | object
-
-
-@attrs.frozen
-class _Loose:
-    """A text of a handoff, or whatever stands in its place."""
-
-    value: object
 
 
 @attrs.frozen
@@ -110,101 +91,102 @@ class _Result:
 @attrs.frozen(kw_only=True)
 class Register(Verb):
     what = "register"
-    statuses = _words(RegisterStatus)
+    statuses = words(RegisterStatus)
     replies = frozenset({"status", "reason"})
 
     request: Id
     session: Id
-    parents: _Parents
-    provider: _Loose = _Loose(_PROVIDER)
-    mode: _Loose = _Loose(_MODE)
-    purpose: _Loose = _Loose(_PURPOSE)
+    parents: Parents
+    provider: Loose = LOOSE_PROVIDER
+    mode: Loose = LOOSE_MODE
+    purpose: Loose = LOOSE_PURPOSE
 
-    def post(self, runtime: Runtime) -> Future[Any]:
+    def post(self, stage: Stage) -> Future[Any]:
         provider, mode, purpose = (loose.value for loose in (self.provider, self.mode, self.purpose))
-        return runtime.register(
+        return stage.runtime.register(
             Handoff(self.request, self.session, provider, mode, self.parents.parents, purpose)  # type: ignore[arg-type]
         )
 
+    def ids(self) -> Iterator[object]:
+        yield from (self.request, self.session, *(parent.id for parent in self._known()))
 
-class _OfRequest(Verb):
-    """A verb whose argument is a request id alone."""
+    def texts(self) -> Iterator[object]:
+        yield from (parent.source for parent in self._known())
 
-    request: str
-
-    call: ClassVar[Callable[[Runtime, str], Future[Any]]]
-    replies = frozenset({"status"})
-
-    def __init__(self, request: str) -> None:
-        self.request = request
-
-    def post(self, runtime: Runtime) -> Future[Any]:
-        return type(self).call(runtime, self.request)
+    def _known(self) -> list[Parent]:
+        found = self.parents.parents
+        return [parent for parent in found if isinstance(parent, Parent)] if isinstance(found, tuple) else []
 
 
-class Activate(_OfRequest):
+class Activate(OfRequest):
     what = "activate"
-    statuses = _words(ActivateStatus)
+    statuses = words(ActivateStatus)
     call = Runtime.activate
 
 
-class DispatchFailed(_OfRequest):
+class DispatchFailed(OfRequest):
     what = "dispatch_failed"
-    statuses = _words(CloseStatus)
+    statuses = words(CloseStatus)
     call = Runtime.dispatch_failed
 
 
-class Cancel(_OfRequest):
+class Cancel(OfRequest):
     what = "cancel"
-    statuses = _words(CloseStatus)
+    statuses = words(CloseStatus)
     call = Runtime.cancel
 
 
-class ClearSession(_OfRequest):
+class ClearSession(OfRequest):
     what = "clear_session"
-    statuses = _words(ClearStatus)
+    statuses = words(ClearStatus)
     call = Runtime.clear_session
 
 
 @attrs.frozen(kw_only=True)
 class Ack(Verb):
     what = "ack"
-    statuses = _words(AckStatus)
+    statuses = words(AckStatus)
     replies = frozenset({"status", "committed"})
 
     request: Id
     parent: Id
     result: _Result
 
-    def post(self, runtime: Runtime) -> Future[Any]:
-        return runtime.acknowledge(self.request, self.parent, self.result.text(runtime))  # type: ignore[arg-type]
+    def post(self, stage: Stage) -> Future[Any]:
+        return stage.acknowledge(self.request, self.parent, self.result.text(stage.runtime))
+
+    def ids(self) -> Iterator[object]:
+        yield from (self.request, self.parent)
+
+    def texts(self) -> Iterator[object]:
+        yield from (self.result.value, *self.result.segments)
 
 
 @attrs.frozen(kw_only=True)
 class Reject(Verb):
     what = "reject"
-    statuses = _words(AckStatus)
+    statuses = words(AckStatus)
     replies = frozenset({"status", "committed"})
 
     request: Id
     parent: Id
 
-    def post(self, runtime: Runtime) -> Future[Any]:
-        return runtime.reject(self.request, self.parent)
+    def post(self, stage: Stage) -> Future[Any]:
+        return stage.runtime.reject(self.request, self.parent)
 
 
 @attrs.frozen(kw_only=True)
 class ClaimTurn(Verb):
     what = "claim_turn"
-    statuses = _words(ClaimStatus)
+    statuses = words(ClaimStatus)
 
     session: Id
-    provider: Name = _PROVIDER
-    mode: Name = _MODE
-    purpose: Name = _PURPOSE
+    provider: Name = PROVIDER
+    mode: Name = MODE
+    purpose: Name = PURPOSE
 
-    def post(self, runtime: Runtime) -> Future[Any]:
-        return runtime.claim_turn(self.session, provider=self.provider, mode=self.mode, purpose=self.purpose)
+    def post(self, stage: Stage) -> Future[Any]:
+        return stage.runtime.claim_turn(self.session, provider=self.provider, mode=self.mode, purpose=self.purpose)
 
     def read(self, answer: Any) -> Any:
         return {"status": answer} if isinstance(answer, ClaimStatus) else answer
@@ -215,14 +197,14 @@ class ReadHistory(Verb):
     what = "read_history"
 
     session: Id
-    provider: Name = _PROVIDER
-    mode: Name = _MODE
-    purpose: Name = _PURPOSE
+    provider: Name = PROVIDER
+    mode: Name = MODE
+    purpose: Name = PURPOSE
     max_turns: Count = _MAX_TURNS
     max_chars: Count | None = None
 
-    def post(self, runtime: Runtime) -> Future[Any]:
-        return runtime.history(
+    def post(self, stage: Stage) -> Future[Any]:
+        return stage.runtime.history(
             self.session,
             provider=self.provider,
             mode=self.mode,
@@ -238,13 +220,13 @@ class ReadHistory(Verb):
 @attrs.frozen(kw_only=True)
 class Configure(Verb):
     what = "configure"
-    statuses = _words(ConfigureStatus)
+    statuses = words(ConfigureStatus)
     replies = frozenset({"status"})
 
     history_enabled: bool
 
-    def post(self, runtime: Runtime) -> Future[Any]:
-        return runtime.configure(history_enabled=self.history_enabled)
+    def post(self, stage: Stage) -> Future[Any]:
+        return stage.runtime.configure(history_enabled=self.history_enabled)
 
 
 @attrs.frozen(kw_only=True)
@@ -254,14 +236,14 @@ class FailCommits(Verb):
     session: Id
     times: Count = _ONCE
 
-    def post(self, runtime: Runtime) -> Future[Any]:
-        return runtime.fail_commits(self.session, self.times)
+    def post(self, stage: Stage) -> Future[Any]:
+        return stage.runtime.fail_commits(self.session, self.times)
 
 
 class Wait(Verb):
     what = "wait"
 
-    def post(self, _runtime: Runtime) -> None:
+    def post(self, _stage: Stage) -> None:
         return None
 
 
@@ -280,6 +262,13 @@ VERBS: Mapping[str, type[Verb]] = {
         Configure,
         FailCommits,
         Wait,
+        Translate,
+        Direct,
+        Respond,
+        Fail,
+        FailDispatch,
+        TimeOut,
+        EditSource,
     )
 }
 
@@ -302,8 +291,8 @@ def teach_verbs(reader: Reader) -> None:
             return None
         return reader.read(node, Count)
 
-    def loose(node: yaml.Node, _wanted: Any) -> _Loose:
-        return _Loose(reader.read(node, Value))
+    def loose(node: yaml.Node, _wanted: Any) -> Loose:
+        return Loose(reader.read(node, Value))
 
     def result(node: yaml.Node, _wanted: Any) -> _Result:
         if not isinstance(node, yaml.MappingNode):
@@ -315,17 +304,17 @@ def teach_verbs(reader: Reader) -> None:
             raise InvalidScenario(place_of(node), "a result that is a mapping must be {marked: [text, …]}")
         return _Result(value=segments[0]) if len(segments) == 1 else _Result(segments=segments)
 
-    def parents(node: yaml.Node, _wanted: Any) -> _Parents:
+    def parents(node: yaml.Node, _wanted: Any) -> Parents:
         if isinstance(node, yaml.MappingNode):
-            return _Parents(
+            return Parents(
                 tuple(
                     Parent(key, order, reader.read(value_node, Value))  # type: ignore[arg-type]
                     for order, (key, _key_node, value_node) in enumerate(reader.entries(node, "parents"))
                 )
             )
         if isinstance(node, yaml.SequenceNode):
-            return _Parents(tuple(parent(item) for item in node.value))
-        return _Parents(reader.read(node, Value))
+            return Parents(tuple(parent(item) for item in node.value))
+        return Parents(reader.read(node, Value))
 
     def parent(node: yaml.Node) -> object:
         """A `Parent`, or anything else if its keys are not those of one."""
@@ -337,10 +326,11 @@ def teach_verbs(reader: Reader) -> None:
         return Parent(**values) if values.keys() == {"id", "order", "source"} else frozenset(values)
 
     for verb in VERBS.values():
-        if issubclass(verb, _OfRequest):
+        if issubclass(verb, OfRequest):
             reader.teach(verb, of_request)
+    teach_execution_verbs(reader)
     reader.teach(Wait, wait)
     reader.teach(Count | None, optional_count)
-    reader.teach(_Loose, loose)
+    reader.teach(Loose, loose)
     reader.teach(_Result, result)
-    reader.teach(_Parents, parents)
+    reader.teach(Parents, parents)

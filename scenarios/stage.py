@@ -1,0 +1,135 @@
+"""What stands around a runtime in a scenario: the provider that is scripted, and the application with its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import attrs
+
+from ..actors.actor import DEFERRED, Actor, handles
+from ..actors.dispatcher import Dispatcher
+from ..actors.futures import Future
+from ..actors.mailbox import Envelope, refuse
+from ..protocol.errors import InvalidArgument
+from ..protocol.outcomes import ParentEvent, ParentEventKind, StartReply
+from ..protocol.replies import AckReply
+from ..protocol.statuses import AckStatus, StartStatus
+from ..protocol.translations import TranslationRequest
+from ..runtime import Runtime
+from ..scripted import ScriptedProvider
+from ..text import TextDocument
+
+__all__ = ["Stage"]
+
+
+@attrs.frozen
+class _EditSource:
+    request: str
+    parent: str
+    text: str | tuple[str, ...] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class _FailDispatch:
+    request: str
+
+
+class _Application(Actor):
+    """The application as an actor, so that what it does to its documents has its place among the steps."""
+
+    in_registry = False
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        super().__init__(dispatcher)
+        self.documents: dict[str, TextDocument] = {}
+        self.undeliverable: set[str] = set()
+
+    @handles(_EditSource)
+    def _edit(self, message: _EditSource, envelope: Envelope[Any]) -> Any:
+        document = self.documents.get(message.request)
+        if document is None or message.parent not in document.texts():
+            refuse(envelope, InvalidArgument("request", "no such parent has been translated here"))
+            return DEFERRED
+        document.edit(message.parent, message.text)
+        return None
+
+    @handles(_FailDispatch)
+    def _fail_dispatch(self, message: _FailDispatch, _envelope: Envelope[Any]) -> None:
+        self.undeliverable.add(message.request)
+        if message.request in self.documents:
+            self.documents[message.request].close()
+
+
+class Stage:
+    """A runtime with its surroundings. `accepted` holds what the feature accepted: request, parent, clean text."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.provider = ScriptedProvider()
+        self.accepted: list[tuple[str, str, str]] = []
+        self._application = _Application(runtime.dispatcher)
+        self._application.spawn()
+
+    def translate(
+        self, request: TranslationRequest, *, refuse_parents: Collection[str], by_hand: bool
+    ) -> Future[StartReply]:
+        """Start a translation whose feature is a document of texts."""
+        document = TextDocument(
+            _sources(request), document=request.request_id or "-", refuse=refuse_parents, by_hand=by_hand
+        )
+        segments: dict[str, str] = {}
+
+        def progress(event: ParentEvent) -> None:
+            if event.kind is ParentEventKind.DISPATCHED:
+                segments[event.parent_id] = "".join(event.segments)
+            elif event.kind is ParentEventKind.ACCEPTED:
+                self.accepted.append((event.request_id, event.parent_id, segments[event.parent_id]))
+
+        def show(started: Future[StartReply]) -> None:
+            if started.get().status is StartStatus.STARTED:
+                if request.request_id in self._application.undeliverable:
+                    document.close()
+                self._application.documents[request.request_id] = document
+
+        started = self.runtime.translate(request, provider=self.provider, feature=document, progress=progress).started
+        started.add_done_callback(show)
+        return started
+
+    def acknowledge(self, request: str, parent: str, result: Any) -> Future[AckReply]:
+        """An ACK by hand: where the application accepts by hand, its document shows the result once it is accepted."""
+
+        def show(answered: Future[AckReply]) -> None:
+            document = self._application.documents.get(request)
+            if document is not None and document.by_hand and answered.get().status is AckStatus.ACCEPTED:
+                document.accept(parent, result)
+
+        future = self.runtime.acknowledge(request, parent, result)
+        future.add_done_callback(show)
+        return future
+
+    def edit_source(self, request: str, parent: str, text: str | tuple[str, ...]) -> Future[None]:
+        return self._post(_EditSource(request, parent, text))
+
+    def fail_dispatch(self, request: str) -> Future[None]:
+        return self._post(_FailDispatch(request))
+
+    def document(self, request: str) -> Mapping[str, object]:
+        """What the feature of a request shows now; nothing for one that was never started."""
+        document = self._application.documents.get(request)
+        return {} if document is None else document.texts()
+
+    def _post(self, message: object) -> Future[None]:
+        future: Future[None] = Future(self.runtime.dispatcher)
+        self.runtime.dispatcher.post(self._application.mailbox, Envelope(message, future))
+        return future
+
+
+def _sources(request: TranslationRequest) -> dict[str, Any]:
+    """The sources of a request as far as they are texts; the runtime refuses the rest."""
+    pairs: Any = request.parents
+    return {
+        parent: source
+        for parent, source in (pairs if isinstance(pairs, tuple) else ())
+        if isinstance(source, str) or (isinstance(source, tuple) and all(isinstance(one, str) for one in source))
+    }

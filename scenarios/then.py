@@ -1,0 +1,209 @@
+"""What `then` may say, read with the place of each entry; and the values that stand in the place of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import yaml
+
+from ..protocol.statuses import CloseCause, ExecutionStatus, ParentState, Quality
+from .expectations import OneOf, Rows
+from .reading import Id, Located, Reader, Value, kind
+from .source import InvalidScenario, did_you_mean, place_of, scalar, word
+from .verb import words
+
+__all__ = ["ThenReader"]
+
+_LATER = frozenset({"store", "call_records", "proposals"})
+_CALL = ("purpose", "provider", "key", "units", "history")
+_APPLIED = ("source", "translated")
+
+
+class ThenReader:
+    """Reads expectations of one file."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def then(self, node: yaml.Node) -> dict[str, Located]:
+        """What must be true at the end, by its key."""
+        if _is_null(node):
+            raise InvalidScenario(place_of(node), "then has nothing behind it")
+        then = {}
+        for key, key_node, value_node in self._reader.known(node, sorted({*_READERS, *_LATER}), "then"):
+            if key in _LATER:
+                raise InvalidScenario(place_of(key_node), f"the key {key} of then is not yet supported")
+            then[key] = Located(_READERS[key](self, value_node), place_of(key_node)[0])
+        return then
+
+    def one_of(self, node: yaml.Node) -> list[yaml.Node] | None:
+        """The alternatives, where `one_of` stands in the place of a value."""
+        if isinstance(node, yaml.MappingNode) and len(node.value) == 1:
+            key_node, value_node = node.value[0]
+            if isinstance(key_node, yaml.ScalarNode) and key_node.value == "one_of":
+                self._reader.budget.spend(node)
+                return self._reader.items(value_node, "one_of")
+        return None
+
+    def value(self, node: yaml.Node) -> Any:
+        self._reader.budget.spend(node)
+        alternatives = self.one_of(node)
+        if alternatives is not None:
+            return OneOf(tuple(self.value(one) for one in alternatives))
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item) for item in node.value]
+        if isinstance(node, yaml.MappingNode):
+            entries = self._reader.entries(node, "this")
+            return {key: self.value(value_node) for key, _key_node, value_node in entries}
+        return self._reader.read(node, Value)
+
+    def or_one_of(self, node: yaml.Node, read: Any) -> Any:
+        alternatives = self.one_of(node)
+        if alternatives is not None:
+            return OneOf(tuple(self.or_one_of(one, read) for one in alternatives))
+        return read(node)
+
+    def _named(self, node: yaml.Node, what: str, inner: Any) -> Any:
+        """A mapping from ids to what `inner` reads, each with its line."""
+
+        def read(mapping: yaml.Node) -> dict[str, Located]:
+            return {
+                key: Located(self.or_one_of(value_node, inner), place_of(key_node)[0])
+                for key, key_node, value_node in self._reader.entries(mapping, what)
+            }
+
+        return self.or_one_of(node, read)
+
+    def _word(self, node: yaml.Node, words: frozenset[str], what: str) -> Any:
+        value = self.value(node)
+        if isinstance(value, str) and value not in words:
+            raise InvalidScenario(place_of(node), f"unknown {what} {word(value)}{did_you_mean(value, words)}")
+        if not isinstance(value, str | None):
+            raise InvalidScenario(place_of(node), f"a {what} must be text, not {kind(node)}")
+        return value
+
+    def _fields(self, node: yaml.Node, what: str, readers: Mapping[str, Callable[[yaml.Node], Any]]) -> Any:
+        """A mapping of known keys, each read by its own reader."""
+        return {
+            key: Located(self.or_one_of(value_node, readers[key]), place_of(key_node)[0])
+            for key, key_node, value_node in self._reader.known(node, readers, what)
+        }
+
+    def _rows(self, node: yaml.Node, what: str, keys: tuple[str, ...]) -> Any:
+        """A list of mappings, each compared by the keys that it has."""
+        readers = dict.fromkeys(keys, self.value)
+        return Rows(
+            [
+                Located(
+                    self.or_one_of(item, lambda one: self._fields(one, f"an entry of {what}", readers)),
+                    place_of(item)[0],
+                )
+                for item in self._reader.items(node, what)
+            ]
+        )
+
+    def _calls(self, node: yaml.Node) -> Any:
+        return self._named(node, "calls", lambda one: self._rows(one, "the calls of a request", _CALL))
+
+    def _feature_history(self, node: yaml.Node) -> Any:
+        return self.or_one_of(node, lambda one: self._rows(one, "feature_history", _APPLIED))
+
+    def _outcomes(self, node: yaml.Node) -> Any:
+        return self._named(node, "outcomes", self._outcome)
+
+    def _outcome(self, node: yaml.Node) -> Any:
+        """The keys of an outcome; null for a request that still runs."""
+        if _is_null(node):
+            return None
+        readers = {
+            "execution": self._execution,
+            "quality": self._quality,
+            "error": self.value,
+            "retries": self._one_number,
+            "failover": self.value,
+        }
+        return self._fields(node, "an outcome", readers)
+
+    def _execution(self, node: yaml.Node) -> Any:
+        return self._word(node, words(ExecutionStatus), "execution")
+
+    def _quality(self, node: yaml.Node) -> Any:
+        return self._word(node, words(Quality), "quality")
+
+    def _document(self, node: yaml.Node) -> Any:
+        return self._named(node, "document", self._document_of_a_request)
+
+    def _document_of_a_request(self, node: yaml.Node) -> Any:
+        return None if _is_null(node) else self._named(node, "the document of a request", self.value)
+
+    def _stats(self, node: yaml.Node) -> Any:
+        return self._named(node, "stats", self._stats_of_a_provider)
+
+    def _stats_of_a_provider(self, node: yaml.Node) -> Any:
+        readers = {"calls": self._one_number, "errors": self._one_number, "by_purpose": self._purposes}
+        return self._fields(node, "the stats of a provider", readers)
+
+    def _purposes(self, node: yaml.Node) -> Any:
+        return self._named(node, "by_purpose", self._one_number)
+
+    def _listed(self, node: yaml.Node) -> Any:
+        self._reader.items(node, "the history of a session")
+        return self.value(node)
+
+    def _history(self, node: yaml.Node) -> Any:
+        return self._named(node, "history", self._listed)
+
+    def _handles(self, node: yaml.Node) -> Any:
+        return self._named(node, "handles", self._handles_of_a_request)
+
+    def _handles_of_a_request(self, node: yaml.Node) -> Any:
+        """Parents with their states; null for a request that has none (any more)."""
+        if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
+            return None
+        states = frozenset(state.value for state in ParentState)
+        return self._named(node, "the handles of a request", lambda one: self._word(one, states, "state"))
+
+    def _closed(self, node: yaml.Node) -> Any:
+        causes = frozenset(cause.value for cause in CloseCause)
+        return self._named(node, "closed", lambda inner: self._word(inner, causes, "cause"))
+
+    def _number(self, node: yaml.Node) -> Any:
+        return self.or_one_of(node, self._one_number)
+
+    def _one_number(self, node: yaml.Node) -> Any:
+        value = self.value(node)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise InvalidScenario(place_of(node), f"must be a number, not {kind(node)}")
+        return value
+
+    def _sessions(self, node: yaml.Node) -> Any:
+        return self.or_one_of(
+            node,
+            lambda inner: [
+                self.or_one_of(item, lambda one: self._reader.read(one, Id))
+                for item in self._reader.items(inner, "sessions")
+            ],
+        )
+
+    def _turn_counter(self, node: yaml.Node) -> Any:
+        return self._named(node, "turn_counter", self._one_number)
+
+
+def _is_null(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and scalar(node) is None
+
+
+_READERS: dict[str, Callable[[ThenReader, yaml.Node], Any]] = {
+    "history": ThenReader._history,
+    "handles": ThenReader._handles,
+    "closed": ThenReader._closed,
+    "open_handles": ThenReader._number,
+    "sessions": ThenReader._sessions,
+    "turn_counter": ThenReader._turn_counter,
+    "calls": ThenReader._calls,
+    "outcomes": ThenReader._outcomes,
+    "document": ThenReader._document,
+    "stats": ThenReader._stats,
+    "feature_history": ThenReader._feature_history,
+}
