@@ -256,7 +256,7 @@ class AcceptanceCoordinator(Registrations):
         super()._fail(envelope, failure, told)
         message = envelope.message
         if isinstance(message, SessionOpened) and message.request_id in self._opening:
-            if message.opened:
+            if message.opened and message.pinned:
                 self._sessions.tell(Unpin(message.session_id))
             self._call_failed(CallFailed(failure, OpenSession(message.session_id, message.request_id)), envelope)
         elif isinstance(message, SessionChecked):

@@ -38,13 +38,13 @@ from ..protocol.messages import (
     LaneLeft,
     SettleParents,
 )
-from ..protocol.outcomes import MAX_DIAGNOSTICS, Diagnostic, DiagnosticCode
+from ..protocol.outcomes import MAX_DIAGNOSTICS, Diagnostic, DiagnosticCode, Diagnostics
 from ..protocol.participation import ProviderPolicy
 from ..protocol.progress import Progress
 from ..protocol.replies import CloseReply
 from ..protocol.schedule import Schedule
 from ..protocol.settings import Settings, microseconds
-from ..protocol.statuses import CloseCause
+from ..protocol.statuses import CloseCause, RegisterStatus
 from .actor import DEFERRED, Actor, handles
 from .delivery import Delivery
 from .direct import DirectCommit
@@ -94,6 +94,8 @@ class TranslationOperation(Actor):
             max_concurrent_calls=settings.max_concurrent_calls,
         )
         self._parents = Progress(plan.parents)
+        self._diagnostics = Diagnostics()
+        self._note = self._diagnostics.add
         self._delivery = Delivery(execute, addresses.feature_history, self._note)
         self._direct = DirectCommit(execute, addresses.sessions, self._note) if plan.direct else None
         self._state = ExecutionState.RUNNING
@@ -105,8 +107,9 @@ class TranslationOperation(Actor):
         self._answering: list[tuple[Envelope[Any], object]] = []
         self._entering = False
         self._over = False
-        self._notes: list[Diagnostic] = []
         self._completions: list[CompletionRecord] = []
+        if not execute.takes_part:
+            self._note(Diagnostic(DiagnosticCode.HANDOFF_REFUSED, detail=RegisterStatus.NOT_PARTICIPATING.value))
 
     @property
     def name(self) -> str:
@@ -310,7 +313,8 @@ class TranslationOperation(Actor):
         """What follows for a batch, besides the calls that the schedule keeps."""
         if self._direct is not None:
             self._direct.follow(step)
-        self._notes.extend(list(self._schedule.take_notes())[: MAX_DIAGNOSTICS - len(self._notes)])
+        for diagnostic in self._schedule.take_notes():
+            self._note(diagnostic)
         if isinstance(step, Resolved):
             self._resolved(step)
         elif isinstance(step, Retry):
@@ -364,7 +368,7 @@ class TranslationOperation(Actor):
             self._state,
             self._error,
             completions=tuple(self._completions),
-            diagnostics=tuple(self._notes),
+            diagnostics=self._diagnostics.all(),
         )
         self._stop_everything(ExecutionOver(self._request_id, self._place, outcome, None, self._owed_answers()))
 
@@ -382,10 +386,6 @@ class TranslationOperation(Actor):
             if isinstance(event, Envelope):
                 self._addresses.service.put(event)
         self._events.clear()
-
-    def _note(self, diagnostic: Diagnostic) -> None:
-        if len(self._notes) < MAX_DIAGNOSTICS:
-            self._notes.append(diagnostic)
 
     def on_failure(self, _type: object, failure: BaseException | None, _traceback: object) -> None:
         """A fault in here ends this execution and no other; its handle is disposed, whoever waits is told."""

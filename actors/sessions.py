@@ -113,7 +113,7 @@ class SessionManager(Actor):
             session.pins += 1
             self._pinned += session.pins == 1
         history = () if message.reads is None else project(session.turns, *message.reads)
-        return SessionOpened(message.session_id, message.request_id, True, session.incarnation, history)
+        return SessionOpened(message.session_id, message.request_id, True, message.pins, session.incarnation, history)
 
     @handles(CommitTurns)
     def _commit(self, message: CommitTurns, _envelope: Envelope[Any]) -> TurnsCommitted:

@@ -17,6 +17,8 @@ if not (Path(__file__).parent / "actors").exists() and (_checkout / "actors").ex
 from .actors.futures import Future, WaitTimeout  # noqa: E402
 from .actors.simulation import SimulatedDispatcher  # noqa: E402
 from .actors.threads import ThreadDispatcher  # noqa: E402
+from .protocol.applied import AppliedKey, AppliedParent  # noqa: E402
+from .protocol.calls import Call, CallTaker, CallUnit, Completion, CompletionRecord, Provider  # noqa: E402
 from .protocol.errors import (  # noqa: E402
     ActorFailed,
     ActorStopped,
@@ -26,9 +28,21 @@ from .protocol.errors import (  # noqa: E402
     InvalidSetting,
     RuntimeClosed,
     SimulationStalled,
+    TranslationRefused,
+    UnknownCall,
 )
+from .protocol.failures import ProviderError  # noqa: E402
+from .protocol.features import DispatchFailed, Feature, ParentRefused, Replacement  # noqa: E402
 from .protocol.handoff import Handoff, Parent  # noqa: E402
 from .protocol.history import ChatMessage, Turn  # noqa: E402
+from .protocol.outcomes import (  # noqa: E402
+    Diagnostic,
+    DiagnosticCode,
+    ParentEvent,
+    ParentEventKind,
+    StartReply,
+    TranslationOutcome,
+)
 from .protocol.participation import ProviderPolicy  # noqa: E402
 from .protocol.replies import (  # noqa: E402
     AckReply,
@@ -36,6 +50,7 @@ from .protocol.replies import (  # noqa: E402
     ClearReply,
     CloseReply,
     ConfigureReply,
+    ProviderStatistics,
     RegisterReply,
     RequestStatus,
 )
@@ -43,17 +58,27 @@ from .protocol.settings import Settings  # noqa: E402
 from .protocol.statuses import (  # noqa: E402
     AckStatus,
     ActivateStatus,
+    CallFormat,
     ClaimStatus,
     ClearStatus,
     CloseCause,
     CloseStatus,
     ConfigureStatus,
+    ExecutionStatus,
     ParentState,
     Purpose,
+    Quality,
     RegisterStatus,
+    StartStatus,
+    Termination,
 )
+from .protocol.translations import DirectRequest, TranslationRequest  # noqa: E402
+from .protocol.verdicts import Violation  # noqa: E402
 from .reports import ShutdownReport, Snapshot  # noqa: E402
 from .runtime import Runtime  # noqa: E402
+from .scripted import ScriptedProvider  # noqa: E402
+from .text import TextDocument  # noqa: E402
+from .translation import Translation  # noqa: E402
 
 __all__ = [
     "AckReply",
@@ -62,7 +87,13 @@ __all__ = [
     "ActivateStatus",
     "ActorFailed",
     "ActorStopped",
+    "AppliedKey",
+    "AppliedParent",
     "BlockingInHandler",
+    "Call",
+    "CallFormat",
+    "CallTaker",
+    "CallUnit",
     "ChatMessage",
     "ClaimStatus",
     "ClearReply",
@@ -70,29 +101,56 @@ __all__ = [
     "CloseCause",
     "CloseReply",
     "CloseStatus",
+    "Completion",
+    "CompletionRecord",
     "ConfigureReply",
     "ConfigureStatus",
+    "Diagnostic",
+    "DiagnosticCode",
+    "DirectRequest",
+    "DispatchFailed",
     "DragomanError",
+    "ExecutionStatus",
+    "Feature",
     "Future",
     "Handoff",
     "InvalidArgument",
     "InvalidSetting",
     "Parent",
+    "ParentEvent",
+    "ParentEventKind",
+    "ParentRefused",
     "ParentState",
+    "Provider",
+    "ProviderError",
     "ProviderPolicy",
+    "ProviderStatistics",
     "Purpose",
+    "Quality",
     "RegisterReply",
     "RegisterStatus",
+    "Replacement",
     "RequestStatus",
     "Runtime",
     "RuntimeClosed",
+    "ScriptedProvider",
     "Settings",
     "ShutdownReport",
     "SimulatedDispatcher",
     "SimulationStalled",
     "Snapshot",
+    "StartReply",
+    "StartStatus",
+    "Termination",
+    "TextDocument",
     "ThreadDispatcher",
+    "Translation",
+    "TranslationOutcome",
+    "TranslationRefused",
+    "TranslationRequest",
     "Turn",
+    "UnknownCall",
+    "Violation",
     "WaitTimeout",
 ]
 

@@ -147,7 +147,11 @@ class Runtime(ExecutingFace):
         return self._ask(Reject(_text("request_id", request_id), _text("parent_id", parent_id)))
 
     def cancel(self, request_id: str) -> Future[CloseReply]:
-        """Close a request as cancelled (C9): what is pending is discarded, what has committed stays."""
+        """End a request as cancelled (C9): its execution, and its handle; what has committed stays.
+
+        What is pending is discarded. `DISPOSED` if there was an execution or an open handle to end; an execution that
+        is over keeps its outcome.
+        """
         return self._ask(Close(_text("request_id", request_id), CloseCause.CANCELLED))
 
     def dispatch_failed(self, request_id: str) -> Future[CloseReply]:

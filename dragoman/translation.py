@@ -10,7 +10,7 @@ from typing import Any
 from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
 from .actors.reporting import report
-from .protocol.errors import TranslationRefused
+from .protocol.errors import RuntimeClosed, TranslationRefused
 from .protocol.outcomes import ParentEvent, StartReply, TranslationOutcome
 from .protocol.statuses import StartStatus
 
@@ -78,8 +78,7 @@ class Translation(Future[TranslationOutcome]):
         try:
             return (yield from super().__await__())
         except asyncio.CancelledError:
-            if not self.done:
-                self._cancel(self.request_id)
+            self.started.add_done_callback(self._cancel_if_started)
             raise
 
     __iter__ = __await__
@@ -88,6 +87,15 @@ class Translation(Future[TranslationOutcome]):
         reader = self._reader
         if reader is not None:
             reader()
+
+    def _cancel_if_started(self, started: Future[StartReply]) -> None:
+        """The request of this translation, not the one that has its id where this one was refused."""
+        if not self.done and started.get().status is StartStatus.STARTED:
+            try:
+                self._cancel(self.request_id)
+            except RuntimeClosed:
+                # Its end ends the request as well.
+                return
 
     def _refuse(self, started: Future[StartReply]) -> None:
         try:

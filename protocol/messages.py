@@ -115,10 +115,7 @@ class TimeOut:
 
 @attrs.frozen(kw_only=True)
 class AnswerCall:
-    """The answer to a physical call that was given as a message: a completion, or an error.
-
-    `translations` in the place of a completion says what each unit became; the format of the call gives the body.
-    """
+    """The answer to a call, given as a message: a completion, an error, or what each unit became (`translations`)."""
 
     request_id: str
     number: int
@@ -202,6 +199,7 @@ class SessionOpened:
     session_id: str
     request_id: str
     opened: bool
+    pinned: bool = False
     incarnation: int = 0
     history: tuple[Turn, ...] = ()
 

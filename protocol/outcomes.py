@@ -19,6 +19,7 @@ __all__ = [
     "MAX_DIAGNOSTICS",
     "Diagnostic",
     "DiagnosticCode",
+    "Diagnostics",
     "ParentEvent",
     "ParentEventKind",
     "StartReply",
@@ -45,6 +46,7 @@ class StartReply:
 class DiagnosticCode(StrEnum):
     """Structural facts of an execution (C13): never a text."""
 
+    HANDOFF_REFUSED = "HANDOFF_REFUSED"
     REPAIRED = "REPAIRED"
     VIOLATION = "VIOLATION"
     RECOVERY_STARTED = "RECOVERY_STARTED"
@@ -71,6 +73,22 @@ class Diagnostic:
     code: DiagnosticCode
     subject: str | None = None
     detail: str | None = None
+
+
+class Diagnostics:
+    """The facts of one execution, as they are found; past `MAX_DIAGNOSTICS` no more are kept."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: list[Diagnostic] = []
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        if len(self._found) < MAX_DIAGNOSTICS:
+            self._found.append(diagnostic)
+
+    def all(self) -> tuple[Diagnostic, ...]:
+        return tuple(self._found)
 
 
 class ParentEventKind(StrEnum):

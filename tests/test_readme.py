@@ -35,6 +35,14 @@ def test_the_asyncio_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == ["REGISTERED", "REJECTED", "()"]
 
 
+def test_the_translation_example_prints_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(blocks("python")[2], "README", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == [
+        "COMPLETED COMPLETE ['GOOD ', 'NIGHT', '!']",
+        "['HELLO', 'GOOD NIGHT!']",
+    ]
+
+
 def test_the_scenario_of_the_readme_passes(tmp_path: Path) -> None:
     file = tmp_path / "readme.yaml"
     file.write_text(blocks("yaml")[0], encoding="utf-8")
