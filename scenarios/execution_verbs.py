@@ -87,7 +87,7 @@ class Translate(Verb):
             mode=self.mode.value,  # type: ignore[arg-type]
             purpose=self.purpose.value,  # type: ignore[arg-type]
         )
-        return stage.translate(request, refuse_parents=self.accept.refuse, by_hand=self.accept.by_hand)
+        return stage.translate(self, request, refuse_parents=self.accept.refuse, by_hand=self.accept.by_hand)
 
     def sources(self) -> dict[str, str]:
         """The clean source of each parent that has one."""
@@ -131,7 +131,7 @@ class Direct(Verb):
             mode=self.mode.value,  # type: ignore[arg-type]
             purpose=self.purpose.value,  # type: ignore[arg-type]
         )
-        return stage.runtime.direct(request, provider=stage.provider).started
+        return stage.direct(request)
 
     def ids(self) -> Iterator[object]:
         yield from (self.request, self.session, self.provider.value, self.mode.value, self.purpose.value)
@@ -164,9 +164,10 @@ class Respond(Verb):
     def post(self, stage: Stage) -> Future[Any]:
         if self.translations is None:
             completion = Completion(self.text, termination=self.termination)
-            return stage.runtime.respond(self.call.id, completion)
+            return stage.answer(self.call.id, stage.runtime.respond(self.call.id, completion))
         units = dict(self.translations.units)
-        return stage.runtime.respond(self.call.id, translations=units, termination=self.termination)
+        answered = stage.runtime.respond(self.call.id, translations=units, termination=self.termination)
+        return stage.answer(self.call.id, answered)
 
     def texts(self) -> Iterator[object]:
         yield self.text
@@ -187,7 +188,7 @@ class Fail(Verb):
     error: _Error
 
     def post(self, stage: Stage) -> Future[Any]:
-        return stage.runtime.fail(self.call.id, self.error.name)
+        return stage.answer(self.call.id, stage.runtime.fail(self.call.id, self.error.name))
 
 
 class TimeOut(OfRequest):

@@ -63,6 +63,7 @@ class InvariantChecker:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._requests: dict[str, list[_Request]] = {}
+        self._translations: dict[int, _Request] = {}
         self._registered = 0
         self._histories: dict[str, _History] = {}
         self._open: set[str] = set()
@@ -76,20 +77,22 @@ class InvariantChecker:
             in_order = sorted(parents, key=lambda parent: parent.order)
             self._begin(verb.request, verb.session, {parent.id: parent.source for parent in in_order})
         elif isinstance(verb, Translate) and status == "STARTED":
-            self._begin(verb.request, verb.session, dict(verb.sources()))
+            self._translations[id(verb)] = self._begin(verb.request, verb.session, dict(verb.sources()))
         elif isinstance(verb, Direct) and status == "STARTED":
             self._begin(verb.request, verb.session, {verb.request: verb.source.value}, direct=True)
         elif isinstance(verb, Ack) and status == "ACCEPTED" and verb.request in self._requests:
             self._requests[verb.request][-1].accepted.setdefault(verb.parent, verb.result.value)
 
-    def _begin(self, request: str, session: str, sources: dict[str, object], *, direct: bool = False) -> None:
+    def _begin(self, request: str, session: str, sources: dict[str, object], *, direct: bool = False) -> _Request:
         self._registered += 1
-        self._requests.setdefault(request, []).append(_Request(self._registered, session, sources, direct))
+        begun = _Request(self._registered, session, sources, direct)
+        self._requests.setdefault(request, []).append(begun)
         self._open.add(request)
+        return begun
 
-    def accepted(self, request: str, parent: str, text: str) -> None:
-        """Take note of what the feature of a translation accepted, and therefore acknowledged."""
-        self._requests[request][-1].accepted.setdefault(parent, text)
+    def accepted(self, verb: object, parent: str, text: str) -> None:
+        """Take note of what the feature of the translation that `verb` began accepted, and therefore acknowledged."""
+        self._translations[id(verb)].accepted.setdefault(parent, text)
 
     def check(self, snapshot: Snapshot) -> Iterator[str]:
         """The breaches since the last check."""

@@ -13,6 +13,8 @@ import attrs
 from ..actors.futures import Future
 from ..actors.simulation import SimulatedDispatcher
 from ..protocol.errors import DragomanError
+from ..protocol.mappings import FrozenMapping
+from ..protocol.replies import ParentStates
 from ..runtime import Runtime
 from .expectations import Mismatch, compare_reply, compare_then
 from .invariants import InvariantChecker
@@ -23,6 +25,8 @@ from .stage import Stage
 from .state import actual_of, names_of
 
 T = TypeVar("T")
+
+_PLAIN = (int, float, type(None), FrozenMapping, ParentStates)
 
 __all__ = ["Failure", "Result", "replay_file", "replay_scenario"]
 
@@ -130,8 +134,8 @@ class _Replay:
                 self._mismatch(step.line, index, step.verb.what, mismatch)
 
     def _check_invariants(self, index: int, moment: Moment) -> None:
-        for accepted in self._stage.accepted:
-            self._checker.accepted(*accepted)
+        for verb, parent, text in self._stage.accepted:
+            self._checker.accepted(verb, parent, text)
         self._stage.accepted.clear()
         for breach in self._checker.check(self._unseen(self._runtime.snapshot)):
             self._fail(moment.line, index, None, None, f"an invariant is broken: {breach}")
@@ -175,7 +179,14 @@ def _described(what: Any) -> str:
         fields = ((field, getattr(what, field.name)) for field in attrs.fields(type(what)))
         shown = (f"{field.name}={_shown(field, value)}" for field, value in fields)
         return f"{type(what).__name__}({', '.join(shown)})"
-    return str(what) if isinstance(what, str | int) else repr(what)
+    if isinstance(what, str):
+        return str(what)
+    if isinstance(what, frozenset):
+        return f"{{{', '.join(sorted(map(_described, what)))}}}"
+    if isinstance(what, _PLAIN):
+        return repr(what)
+    # An address of the outside, or what may hold text: neither belongs into a line.
+    return f"<{type(what).__name__}>"
 
 
 def _shown(field: attrs.Attribute[Any], value: Any) -> str:

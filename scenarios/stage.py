@@ -11,14 +11,15 @@ from ..actors.actor import DEFERRED, Actor, handles
 from ..actors.dispatcher import Dispatcher
 from ..actors.futures import Future
 from ..actors.mailbox import Envelope, refuse
-from ..protocol.errors import InvalidArgument
-from ..protocol.outcomes import ParentEvent, ParentEventKind, StartReply
+from ..protocol.errors import DragomanError, InvalidArgument, UnknownCall
+from ..protocol.outcomes import ParentEvent, ParentEventKind, StartReply, TranslationOutcome
 from ..protocol.replies import AckReply
 from ..protocol.statuses import AckStatus, StartStatus
-from ..protocol.translations import TranslationRequest
+from ..protocol.translations import DirectRequest, TranslationRequest
 from ..runtime import Runtime
 from ..scripted import ScriptedProvider
 from ..text import TextDocument
+from ..translation import Translation
 
 __all__ = ["Stage"]
 
@@ -62,17 +63,22 @@ class _Application(Actor):
 
 
 class Stage:
-    """A runtime with its surroundings. `accepted` holds what the feature accepted: request, parent, clean text."""
+    """A runtime with its surroundings.
+
+    `accepted` holds what features accepted: the verb that began the translation, the parent, the clean text. `outcomes`
+    keeps how the executions of each request id ended, longer than the runtime does; None for one that runs.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.provider = ScriptedProvider()
-        self.accepted: list[tuple[str, str, str]] = []
+        self.accepted: list[tuple[object, str, str]] = []
+        self.outcomes: dict[str, TranslationOutcome | None] = {}
         self._application = _Application(runtime.dispatcher)
         self._application.spawn()
 
     def translate(
-        self, request: TranslationRequest, *, refuse_parents: Collection[str], by_hand: bool
+        self, verb: object, request: TranslationRequest, *, refuse_parents: Collection[str], by_hand: bool
     ) -> Future[StartReply]:
         """Start a translation whose feature is a document of texts."""
         document = TextDocument(
@@ -84,7 +90,7 @@ class Stage:
             if event.kind is ParentEventKind.DISPATCHED:
                 segments[event.parent_id] = "".join(event.segments)
             elif event.kind is ParentEventKind.ACCEPTED:
-                self.accepted.append((event.request_id, event.parent_id, segments[event.parent_id]))
+                self.accepted.append((verb, event.parent_id, segments[event.parent_id]))
 
         def show(started: Future[StartReply]) -> None:
             if started.get().status is StartStatus.STARTED:
@@ -92,9 +98,44 @@ class Stage:
                     document.close()
                 self._application.documents[request.request_id] = document
 
-        started = self.runtime.translate(request, provider=self.provider, feature=document, progress=progress).started
-        started.add_done_callback(show)
-        return started
+        translation = self.runtime.translate(request, provider=self.provider, feature=document, progress=progress)
+        translation.started.add_done_callback(show)
+        return self._followed(translation)
+
+    def direct(self, request: DirectRequest) -> Future[StartReply]:
+        """Start a direct call."""
+        return self._followed(self.runtime.direct(request, provider=self.provider))
+
+    def _followed(self, translation: Translation) -> Future[StartReply]:
+        def begin(started: Future[StartReply]) -> None:
+            if started.get().status is StartStatus.STARTED:
+                self.outcomes[translation.request_id] = None
+                translation.add_done_callback(end)
+
+        def end(_translation: object) -> None:
+            self.outcomes[translation.request_id] = translation.get()
+
+        translation.started.add_done_callback(begin)
+        return translation.started
+
+    def made(self, call: str) -> bool:
+        """Whether a call was ever made, whatever the runtime still remembers."""
+        return any(made.id == call for made in self.provider.calls)
+
+    def answer(self, call: str, answered: Future[None]) -> Future[None]:
+        """The answer to an answer: late ones are legal, also to a request that the runtime has forgotten."""
+        reply: Future[None] = Future(self.runtime.dispatcher)
+
+        def settle(_answered: object) -> None:
+            try:
+                reply.settle(answered.get(), None)
+            except UnknownCall as error:
+                reply.settle(None, None if self.made(call) else error)
+            except DragomanError as error:
+                reply.settle(None, error)
+
+        answered.add_done_callback(settle)
+        return reply
 
     def acknowledge(self, request: str, parent: str, result: Any) -> Future[AckReply]:
         """An ACK by hand: where the application accepts by hand, its document shows the result once it is accepted."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..protocol.outcomes import TranslationOutcome
 from ..reports import Snapshot
 from .reading import Located
 from .stage import Stage
@@ -76,7 +75,7 @@ def _calls(request: str, stage: Stage) -> Any:
 
 
 def _outcome(request: str, stage: Stage) -> Any:
-    outcome: TranslationOutcome | None = stage.runtime.request_outcome(request).get()
+    outcome = stage.outcomes.get(request)
     if outcome is None:
         return None
     return {

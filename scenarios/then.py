@@ -9,15 +9,13 @@ import yaml
 
 from ..protocol.statuses import CloseCause, ExecutionStatus, ParentState, Quality
 from .expectations import OneOf, Rows
-from .reading import Id, Located, Reader, Value, kind
+from .reading import Id, Located, Reader, Text, Value, kind
 from .source import InvalidScenario, did_you_mean, place_of, scalar, word
 from .verb import words
 
 __all__ = ["ThenReader"]
 
 _LATER = frozenset({"store", "call_records", "proposals"})
-_CALL = ("purpose", "provider", "key", "units", "history")
-_APPLIED = ("source", "translated")
 
 
 class ThenReader:
@@ -90,9 +88,8 @@ class ThenReader:
             for key, key_node, value_node in self._reader.known(node, readers, what)
         }
 
-    def _rows(self, node: yaml.Node, what: str, keys: tuple[str, ...]) -> Any:
+    def _rows(self, node: yaml.Node, what: str, readers: Mapping[str, Callable[[yaml.Node], Any]]) -> Any:
         """A list of mappings, each compared by the keys that it has."""
-        readers = dict.fromkeys(keys, self.value)
         return Rows(
             [
                 Located(
@@ -104,10 +101,39 @@ class ThenReader:
         )
 
     def _calls(self, node: yaml.Node) -> Any:
-        return self._named(node, "calls", lambda one: self._rows(one, "the calls of a request", _CALL))
+        readers = {
+            "purpose": self._text,
+            "provider": self._text,
+            "key": self._one_number,
+            "units": self._ids,
+            "history": lambda one: self._listed(one, "the history of a call"),
+        }
+        return self._named(node, "calls", lambda one: self._rows(one, "the calls of a request", readers))
 
     def _feature_history(self, node: yaml.Node) -> Any:
-        return self.or_one_of(node, lambda one: self._rows(one, "feature_history", _APPLIED))
+        readers = {"source": self._text, "translated": self._text}
+        return self.or_one_of(node, lambda one: self._rows(one, "feature_history", readers))
+
+    def _text(self, node: yaml.Node) -> Any:
+        return self._reader.read(node, Text)
+
+    def _ids(self, node: yaml.Node) -> Any:
+        return [self.or_one_of(item, self._id) for item in self._reader.items(node, "the units of a call")]
+
+    def _id(self, node: yaml.Node) -> Any:
+        return self._reader.read(node, Id)
+
+    def _text_or_null(self, node: yaml.Node) -> Any:
+        return None if _is_null(node) else self._text(node)
+
+    def _switch(self, node: yaml.Node) -> Any:
+        return self._reader.read(node, bool)
+
+    def _shown_text(self, node: yaml.Node) -> Any:
+        """A text, or the list of the segments of one."""
+        if isinstance(node, yaml.SequenceNode):
+            return [self.or_one_of(item, self._text) for item in node.value]
+        return self._text(node)
 
     def _outcomes(self, node: yaml.Node) -> Any:
         return self._named(node, "outcomes", self._outcome)
@@ -119,9 +145,9 @@ class ThenReader:
         readers = {
             "execution": self._execution,
             "quality": self._quality,
-            "error": self.value,
+            "error": self._text_or_null,
             "retries": self._one_number,
-            "failover": self.value,
+            "failover": self._switch,
         }
         return self._fields(node, "an outcome", readers)
 
@@ -135,7 +161,7 @@ class ThenReader:
         return self._named(node, "document", self._document_of_a_request)
 
     def _document_of_a_request(self, node: yaml.Node) -> Any:
-        return None if _is_null(node) else self._named(node, "the document of a request", self.value)
+        return None if _is_null(node) else self._named(node, "the document of a request", self._shown_text)
 
     def _stats(self, node: yaml.Node) -> Any:
         return self._named(node, "stats", self._stats_of_a_provider)
@@ -147,12 +173,12 @@ class ThenReader:
     def _purposes(self, node: yaml.Node) -> Any:
         return self._named(node, "by_purpose", self._one_number)
 
-    def _listed(self, node: yaml.Node) -> Any:
-        self._reader.items(node, "the history of a session")
+    def _listed(self, node: yaml.Node, what: str) -> Any:
+        self._reader.items(node, what)
         return self.value(node)
 
     def _history(self, node: yaml.Node) -> Any:
-        return self._named(node, "history", self._listed)
+        return self._named(node, "history", lambda one: self._listed(one, "the history of a session"))
 
     def _handles(self, node: yaml.Node) -> Any:
         return self._named(node, "handles", self._handles_of_a_request)
@@ -180,10 +206,7 @@ class ThenReader:
     def _sessions(self, node: yaml.Node) -> Any:
         return self.or_one_of(
             node,
-            lambda inner: [
-                self.or_one_of(item, lambda one: self._reader.read(one, Id))
-                for item in self._reader.items(inner, "sessions")
-            ],
+            lambda inner: [self.or_one_of(item, self._id) for item in self._reader.items(inner, "sessions")],
         )
 
     def _turn_counter(self, node: yaml.Node) -> Any:

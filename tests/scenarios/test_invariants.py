@@ -52,12 +52,20 @@ def snapshot(
 
 
 def still(
-    requests: tuple[str, ...], counts: MessageCounts = CALM, turns: Mapping[str, tuple[Turn, ...]] | None = None
+    requests: tuple[str, ...],
+    counts: MessageCounts = CALM,
+    turns: Mapping[str, tuple[Turn, ...]] | None = None,
+    *,
+    running: tuple[str, ...] = (),
+    open_calls: tuple[str, ...] = (),
 ) -> Snapshot:
-    """A snapshot with these requests open."""
+    """A snapshot with these requests open, these executions running and these calls unanswered."""
     return Snapshot(
         sessions=tuple(SessionSnapshot(session, of, 0) for session, of in (turns or {}).items()),
         open_requests=requests,
+        running=running,
+        open_calls=open_calls,
+        provider_tasks=0,
         counts=counts,
         dead_letters=(),
         live_timers=0,
