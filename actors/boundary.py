@@ -13,9 +13,10 @@ from enum import StrEnum
 
 from ..protocol.content import is_clean_result
 from ..protocol.features import DispatchFailed, Feature, ParentRefused, Replacement
+from . import interrupts
 from .reporting import report
 
-__all__ = ["Dispatched", "FeatureBoundary"]
+__all__ = ["Dispatched", "FeatureBoundary", "held"]
 
 
 class Dispatched(StrEnum):
@@ -40,19 +41,14 @@ class FeatureBoundary:
     def dispatch(self, parent_id: str, source: str, segments: tuple[str, ...]) -> Dispatched:
         """Dispatch a complete parent."""
         clean = is_clean_result("".join(segments), source)
-        if self._feature is None:
-            return Dispatched.LEFT_TO_CALLER if clean else Dispatched.NOT_CLEAN
-        try:
-            replacements = self._feature.dispatch(parent_id, segments) if clean else ()
-        except DispatchFailed:
-            return Dispatched.UNDELIVERABLE
-        except ParentRefused:
-            return Dispatched.REFUSED
-        except Exception as fault:
-            _note(fault)
-            return Dispatched.REFUSED
         if not clean:
             return Dispatched.NOT_CLEAN
+        if self._feature is None:
+            return Dispatched.LEFT_TO_CALLER
+        try:
+            replacements = self._feature.dispatch(parent_id, segments)
+        except BaseException as fault:
+            return _refusal(fault, applied=False)
         return Dispatched.LEFT_TO_CALLER if replacements is None else _apply(replacements)
 
 
@@ -62,19 +58,33 @@ def _apply(replacements: Iterable[Replacement]) -> Dispatched:
         for replacement in replacements:
             replacement.apply()
             applied.append(replacement)
-    except Exception as fault:
-        if not isinstance(fault, ParentRefused):
-            _note(fault)
+    except BaseException as fault:
         for replacement in reversed(applied):
             try:
                 replacement.undo()
-            except Exception as second:
+            except BaseException as second:
                 _note(second)
-        return Dispatched.ROLLED_BACK
+        return _refusal(fault, applied=bool(applied))
     return Dispatched.APPLIED
 
 
-def _note(fault: Exception) -> None:
+def _refusal(fault: BaseException, *, applied: bool) -> Dispatched:
+    """What a parent comes to whose feature raised; whatever it raised must not end the request."""
+    if isinstance(fault, DispatchFailed):
+        return Dispatched.UNDELIVERABLE
+    if not isinstance(fault, ParentRefused):
+        _note(fault)
+    return Dispatched.ROLLED_BACK if applied else Dispatched.REFUSED
+
+
+def held(fault: BaseException) -> None:
+    """Keep a Ctrl-C that struck in the application's code until the kernel is left."""
+    if isinstance(fault, KeyboardInterrupt):
+        interrupts.hold()
+
+
+def _note(fault: BaseException) -> None:
+    held(fault)
     frames = traceback.extract_tb(fault.__traceback__)
     report(
         "ERROR",

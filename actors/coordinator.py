@@ -21,13 +21,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..protocol.errors import ActorFailed
+from ..protocol.execution_messages import Broken, End
 from ..protocol.messages import (
     Acknowledge,
     Activate,
-    Broken,
     CheckIdle,
     Close,
-    End,
     HandleClosed,
     Inspect,
     MayCommit,
@@ -256,7 +255,10 @@ class AcceptanceCoordinator(Registrations):
         super()._fail(envelope, failure, told)
         message = envelope.message
         if isinstance(message, SessionOpened) and message.request_id in self._opening:
-            if message.opened and message.pinned:
+            route = self._routes.get(message.request_id)
+            if route is not None:
+                self._dispose(route)
+            elif message.pinned:
                 self._sessions.tell(Unpin(message.session_id))
             self._call_failed(CallFailed(failure, OpenSession(message.session_id, message.request_id)), envelope)
         elif isinstance(message, SessionChecked):
@@ -266,6 +268,8 @@ class AcceptanceCoordinator(Registrations):
         elif isinstance(message, TurnTaken | PassedOver) and (route := self._route(message)) is not None:
             route.lane.release(hold_of(route) if isinstance(message, TurnTaken) else _PASSING)
             self._lanes.go_on(route.lane)
+        else:
+            self._recover_execution(message, failure)
 
     def owed(self) -> Iterator[Envelope[Any]]:
         for envelope, _lane in self._opening.values():

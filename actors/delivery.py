@@ -3,19 +3,22 @@
 Rules. Each complete parent is dispatched once, in source order among those that are complete together; one that comes
 unresolved is rejected at once. What the feature applied is recorded in the durable feature history before its ACK is
 sent. When every parent has been dispatched the ACK window of the request begins. Once the feature can take nothing
-more, the handle closes as `DISPATCH_FAILED`, and no later parent is dispatched.
+more no later parent is dispatched; the handle closes as `DISPATCH_FAILED`, but not before the last batch is over: what
+comes unresolved until then is rejected all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ..protocol.applied import AppliedParent, RecordApplied, Recorded
-from ..protocol.messages import Acknowledge, AcksSettled, Close, Reject, SettleParents
+from ..protocol.execution_messages import SettleParents
+from ..protocol.messages import Acknowledge, Close, Reject
 from ..protocol.outcomes import Diagnostic, DiagnosticCode, ParentEvent, ParentEventKind
+from ..protocol.replies import AcksSettled
 from ..protocol.statuses import AckStatus, CloseCause
 from ..protocol.units import ParentPlan
-from .boundary import Dispatched, FeatureBoundary
+from .boundary import Dispatched, FeatureBoundary, held
 from .mailbox import Mailbox
 from .outside import Execute, recording_of
 from .reporting import report
@@ -34,12 +37,13 @@ class Delivery:
 
     __slots__ = (
         "_acks",
-        "_activated",
         "_boundary",
         "_closes",
+        "_concluded",
         "_entries",
         "_events",
         "_handle",
+        "_left_to_caller",
         "_note",
         "_progress",
         "_recording",
@@ -52,7 +56,8 @@ class Delivery:
         outside = execute.outside
         self._request_id = execute.plan.handoff.request_id
         self._boundary = FeatureBoundary(outside.feature)
-        self._recording = None if outside.by_hand else recording_of(execute, feature_history)
+        self._recording = recording_of(execute, feature_history)
+        self._left_to_caller = False
         self._progress = outside.progress
         self._note = note
         self._handle = execute.handle
@@ -61,7 +66,7 @@ class Delivery:
         self._events: list[ParentEvent] = []
         self._closes: CloseCause | None = None
         self._undeliverable = False
-        self._activated = False
+        self._concluded = False
         self.everything_dispatched = False
         """Set once nothing more will be dispatched."""
 
@@ -84,8 +89,9 @@ class Delivery:
         elif dispatched is Dispatched.UNDELIVERABLE:
             self._undeliverable = True
             self._note(Diagnostic(DiagnosticCode.DISPATCH_FAILED, plan.id))
-            self.close(CloseCause.DISPATCH_FAILED)
-        elif dispatched is not Dispatched.LEFT_TO_CALLER:
+        elif dispatched is Dispatched.LEFT_TO_CALLER:
+            self._left_to_caller = True
+        else:
             self._note(Diagnostic(_REFUSALS[dispatched], plan.id, dispatched.value))
             self._acks.append(Reject(self._request_id, plan.id))
             self._events.append(ParentEvent(self._request_id, plan.id, ParentEventKind.REJECTED))
@@ -94,6 +100,11 @@ class Delivery:
         """Reject a parent that will not be translated: it must not block what is accepted behind it."""
         self._tell(parent_id, ParentEventKind.UNRESOLVED)
         self._acks.append(Reject(self._request_id, parent_id))
+
+    def given_up(self, parent_ids: Iterable[str]) -> None:
+        """The request has failed with these parents open: they are discarded with the handle, and told."""
+        for parent_id in parent_ids:
+            self._tell(parent_id, ParentEventKind.UNRESOLVED)
 
     def close(self, cause: CloseCause) -> None:
         """Have the handle closed, once what is to be acknowledged is."""
@@ -109,11 +120,14 @@ class Delivery:
             self._closes = None
             self._tell_events()
             return None
-        activate = self.everything_dispatched and not self._undeliverable and not self._activated
+        last = self.everything_dispatched and not self._concluded
+        self._concluded = self.everything_dispatched
+        if last and self._undeliverable and self._closes is None:
+            self._closes = CloseCause.DISPATCH_FAILED
+        activate = last and not self._undeliverable
         if self._acks or activate:
             acks, self._acks = tuple(self._acks), []
-            self._activated = self._activated or activate
-            return self._handle, SettleParents(self._request_id, acks, activate)
+            return self._handle, SettleParents(self._request_id, acks, activate, self._left_to_caller)
         if self._closes is not None:
             cause, self._closes = self._closes, None
             return self._handle, Close(self._request_id, cause)
@@ -144,5 +158,6 @@ class Delivery:
             return
         try:
             self._progress(event)
-        except Exception as error:
+        except BaseException as error:
+            held(error)
             report("ERROR", "a progress callback raised {error_type}", error_type=type(error).__name__)

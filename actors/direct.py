@@ -11,8 +11,8 @@ from collections.abc import Callable
 from ..protocol.batches import Ask, Resolved, Step
 from ..protocol.candidates import Candidate
 from ..protocol.content import is_clean_result
+from ..protocol.execution_messages import CommitDirect, DirectCommitted
 from ..protocol.history import Turn
-from ..protocol.messages import CommitDirect, DirectCommitted
 from ..protocol.outcomes import Diagnostic, DiagnosticCode
 from .mailbox import Mailbox
 from .outside import Execute

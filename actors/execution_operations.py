@@ -15,19 +15,10 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from ..protocol.errors import RuntimeClosed
+from ..protocol.errors import ActorFailed, RuntimeClosed
+from ..protocol.execution_messages import AnswerCall, End, Ended, ExecutionEnded, LaneLeft, ReadOutcome, TimeOut
 from ..protocol.executions import ENDS_FROM_OUTSIDE
-from ..protocol.messages import (
-    AnswerCall,
-    Close,
-    End,
-    Ended,
-    ExecutionEnded,
-    LaneLeft,
-    ReadOutcome,
-    SessionOpened,
-    TimeOut,
-)
+from ..protocol.messages import Close, SessionOpened
 from ..protocol.outcomes import StartReply
 from ..protocol.participation import ProviderPolicy
 from ..protocol.replies import CloseReply
@@ -247,6 +238,27 @@ class ExecutionOperations(SessionOperations):
             self._dispose(running.route)
         self._end_shut_down()
 
+    def _forget_execution(self, request_id: str, place: int) -> None:
+        """An execution broke, or its end could not be taken note of: nothing may wait for it any more."""
+        running = self._executing.get(request_id)
+        if running is None or running.place != place:
+            return
+        del self._executing[request_id]
+        if running.route is not None and self._routes.get(request_id) is running.route:
+            self._dispose(running.route)
+        self._end_shut_down()
+
+    def _recover_execution(self, message: object, failure: ActorFailed) -> None:
+        """A fault while this was handled must leave no lane held, no operation waiting and no end outstanding."""
+        if isinstance(message, LaneLeft):
+            self._leave(message.place, failure)
+        elif isinstance(message, Enter):
+            message.operation.settle(None, failure)
+        elif isinstance(message, ExecutionEnded):
+            self._forget_execution(message.request_id, message.place)
+        elif isinstance(message, Ended) and message.request_id in self._ending:
+            self._ended(message, Envelope(message))
+
     @handles(AnswerCall, ReadOutcome)
     def _to_service(self, message: AnswerCall | ReadOutcome, envelope: Envelope[Any]) -> Any:
         before = self._registration_before(message.request_id)
@@ -258,9 +270,8 @@ class ExecutionOperations(SessionOperations):
     def _question_failed(self, question: object, error: BaseException) -> None:
         """The service or an operation could not answer: whoever waits is refused, and the lane goes on."""
         if isinstance(question, Execute):
-            self._executing.pop(question.plan.handoff.request_id, None)
+            self._forget_execution(question.plan.handoff.request_id, question.place)
             self._leave(question.place, error)
-            self._end_shut_down()
         elif isinstance(question, Granted):
             self._leave(question.place, error)
         elif isinstance(question, End):

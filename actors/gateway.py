@@ -14,15 +14,16 @@ import attrs
 
 from ..protocol.calls import Call, CallTaker, Completion, Provider
 from ..protocol.circuits import Circuit, Passage
+from ..protocol.errors import ActorFailed
+from ..protocol.execution_messages import AnswerCall, CountCall, CountError
 from ..protocol.failures import PROVIDER_FAULT
-from ..protocol.messages import AnswerCall, Inspect
+from ..protocol.messages import Inspect
 from ..protocol.settings import Settings, microseconds
 from .actor import Actor, handles
 from .dispatcher import Dispatcher
 from .io_loop import IoLoop, IoTask
 from .mailbox import Envelope, Mailbox
-from .outside import CallEnded, CallsMade, CancelCalls, MakeCalls
-from .statistics import CountCall, CountError
+from .outside import CallEnded, CallOver, CallsMade, CancelCalls, MakeCalls
 
 __all__ = ["GatewaySnapshot", "ProviderGateway"]
 
@@ -135,11 +136,11 @@ class ProviderGateway(Actor):
             opened.operation.tell(ended)
 
     @handles(AnswerCall)
-    def _answered(self, message: AnswerCall, _envelope: Envelope[Any]) -> CallEnded | None:
+    def _answered(self, message: AnswerCall, _envelope: Envelope[Any]) -> CallEnded | CallOver:
         """An answer that came as a message, by way of its operation."""
         opened = self._open.get((message.request_id, message.number))
         if opened is None:
-            return None
+            return CallOver(message.number)
         if opened.task is not None:
             opened.task.cancel()
         return self._settle(message.request_id, message.number, message.completion, message.error)
@@ -171,8 +172,19 @@ class ProviderGateway(Actor):
     def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> GatewaySnapshot:
         return GatewaySnapshot(tuple(f"{request_id}/{number}" for request_id, number in self._open), self._loop.running)
 
-    def on_stop(self) -> None:
+    def retired(self) -> None:
+        """However it ends, also when its runtime is forgotten, nobody waits for a call any more."""
+        super().retired()
         self._loop.end()
+
+    def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
+        """A fault while an answer was taken must not leave its operation waiting for ever."""
+        super()._fail(envelope, failure, told)
+        message = envelope.message
+        if isinstance(message, _Arrived):
+            opened = self._open.pop((message.request_id, message.number), None)
+            if opened is not None:
+                opened.operation.tell(CallEnded(message.number, None, PROVIDER_FAULT))
 
     def _provider(self, name: str) -> _Provider:
         provider = self._providers.get(name)

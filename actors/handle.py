@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from ..protocol.execution_messages import SettleParents
 from ..protocol.handles import HANDLE_TABLE, HandleEvent, HandleState
 from ..protocol.handoff import Handoff
 from ..protocol.history import Turn
 from ..protocol.messages import (
     Acknowledge,
-    AcksSettled,
     Activate,
     Close,
     CommitTurns,
@@ -28,14 +28,13 @@ from ..protocol.messages import (
     PassOver,
     ReadStatus,
     Reject,
-    SettleParents,
     TurnsCommitted,
     TurnTaken,
     WaitedTooLong,
     WindowEnded,
 )
 from ..protocol.parents import RequestParents
-from ..protocol.replies import AckReply, ActivateReply, CloseReply, ParentStates, RequestStatus
+from ..protocol.replies import AckReply, AcksSettled, ActivateReply, CloseReply, ParentStates, RequestStatus
 from ..protocol.statuses import AckStatus, ActivateStatus, CloseCause, CloseStatus, ParentState
 from .actor import DEFERRED, Actor, handles
 from .dispatcher import Dispatcher
@@ -68,6 +67,7 @@ class AcceptanceHandle(Actor):
         "_may_commit",
         "_parents",
         "_place",
+        "_recording",
         "_request_id",
         "_session_id",
         "_sessions",
@@ -89,7 +89,8 @@ class AcceptanceHandle(Actor):
         sessions: Mailbox,
         window_us: int,
         may_commit: bool,
-        by_hand: Recording | None = None,
+        recording: Recording | None = None,
+        by_hand: bool = False,
     ) -> None:
         super().__init__(dispatcher)
         self._request_id = handoff.request_id
@@ -100,6 +101,7 @@ class AcceptanceHandle(Actor):
         self._sessions = sessions
         self._window_us = window_us
         self._may_commit = may_commit
+        self._recording = recording
         self._by_hand = by_hand
         self._state = HandleState.REGISTERED
         self._cause: CloseCause | None = None
@@ -133,9 +135,9 @@ class AcceptanceHandle(Actor):
         if self._cause is not None:
             return _STALE
         status = self._accept(message)
-        if status is AckStatus.ACCEPTED and self._by_hand is not None:
+        if status is AckStatus.ACCEPTED and self._by_hand and self._recording is not None:
             place = self._parents.place_of(message.parent_id)
-            self._by_hand.applied(*self._parents.texts(place))
+            self._recording.applied(*self._parents.texts(place))
         return self._after_acks(status, envelope)
 
     @handles(Reject)
@@ -148,6 +150,7 @@ class AcceptanceHandle(Actor):
     def _settle(self, message: SettleParents, envelope: Envelope[Any]) -> Any:
         if self._cause is not None:
             return AcksSettled((AckStatus.STALE,) * len(message.acks))
+        self._by_hand |= message.by_hand
         statuses = tuple(
             self._accept(ack) if isinstance(ack, Acknowledge) else self._refuse(ack) for ack in message.acks
         )

@@ -56,6 +56,11 @@ class IoLoop:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
+    def inside(self) -> bool:
+        """Whether this is asked in the thread of the loop."""
+        return threading.current_thread() is self._thread
+
+    @property
     def running(self) -> int:
         """The tasks that have not ended."""
         return len(self._tasks)
@@ -110,6 +115,8 @@ class IoLoop:
 
 
 async def _complete(started: IoTask, provider: Provider, call: Call, done: Done) -> None:
+    if started.cancelled:
+        return
     completion: Completion | None = None
     error: str | None = None
     try:
@@ -121,12 +128,13 @@ async def _complete(started: IoTask, provider: Provider, call: Call, done: Done)
         if started.cancelled:
             raise
         error = PROVIDER_FAULT
-    except Exception as fault:
+    except BaseException as fault:
+        # Also what would end the thread of all the others, such as SystemExit.
         error = PROVIDER_FAULT
         report("ERROR", "the provider {provider} raised {error_type}", provider=call.provider, error_type=_name(fault))
     if not started.cancelled:
         done(completion, error)
 
 
-def _name(fault: Exception) -> str:
+def _name(fault: BaseException) -> str:
     return type(fault).__name__

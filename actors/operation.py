@@ -11,59 +11,60 @@ Not promised: which of two events comes first that happen at the same time.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
-from ..protocol.answers import answer_with
+from ..protocol.answers import completed
 from ..protocol.applied import RecordApplied, Recorded
 from ..protocol.batches import Ask, BatchRun, Failed, Resolved, Retry, Step
 from ..protocol.calls import CompletionRecord
 from ..protocol.drafts import draft, record_of
 from ..protocol.endings import outcome_of
 from ..protocol.errors import UnknownCall
-from ..protocol.executions import ENDS_FROM_OUTSIDE, EXECUTION_TABLE, ExecutionEvent, ExecutionState
-from ..protocol.failures import longest_delay_us
-from ..protocol.markers import TOKEN_BITS, token_from
-from ..protocol.messages import (
-    AcksSettled,
+from ..protocol.execution_messages import (
     AnswerCall,
     ClaimTurns,
     CommitDirect,
     DirectCommitted,
     End,
     Ended,
-    LaneLeft,
     SettleParents,
 )
+from ..protocol.executions import ENDS_FROM_OUTSIDE, EXECUTION_TABLE, ExecutionEvent, ExecutionState
+from ..protocol.failures import longest_delay_us
+from ..protocol.markers import TOKEN_BITS, token_from
 from ..protocol.outcomes import MAX_DIAGNOSTICS, Diagnostic, DiagnosticCode, Diagnostics
 from ..protocol.participation import ProviderPolicy
 from ..protocol.progress import Progress
-from ..protocol.replies import CloseReply
+from ..protocol.replies import AcksSettled, CloseReply
 from ..protocol.schedule import Schedule
 from ..protocol.settings import Settings, microseconds
 from ..protocol.statuses import CloseCause, RegisterStatus
-from .actor import DEFERRED, Actor, handles
+from .actor import DEFERRED, handles
 from .delivery import Delivery
 from .direct import DirectCommit
 from .dispatcher import Dispatcher
-from .mailbox import Asked, CallFailed, Envelope, Mailbox, answer, refuse
-from .outside import Addresses, CallEnded, CallsMade, CancelCalls, Enter, Execute, ExecutionOver, Granted, MakeCalls
+from .lane_worker import Event, LaneWorker
+from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .outside import (
+    Addresses,
+    CallEnded,
+    CallOver,
+    CallsMade,
+    CancelCalls,
+    Execute,
+    ExecutionOver,
+    MakeCalls,
+)
 
 __all__ = ["TranslationOperation"]
 
 _TIMEOUT = "timeout"
 
-_Event = CallEnded | Envelope[Any] | str
-"""What an operation takes one by one: the end of a call, an `AnswerCall` or `End`, the key of a timer that fired."""
 
-
-class TranslationOperation(Actor):
+class TranslationOperation(LaneWorker):
     """One execution; a child of the translation service."""
-
-    in_registry = False
 
     def __init__(
         self,
@@ -74,13 +75,9 @@ class TranslationOperation(Actor):
         settings: Settings,
         policy: ProviderPolicy,
     ) -> None:
-        super().__init__(dispatcher)
-        plan = execute.plan
-        self._request_id = plan.handoff.request_id
-        self._plan = plan
-        self._place = execute.place
+        super().__init__(dispatcher, execute, addresses.coordinator)
+        self._plan = plan = execute.plan
         self._provider = execute.outside.provider
-        self._takes_part = execute.takes_part
         self._incarnation = execute.incarnation
         self._history = execute.history
         self._addresses = addresses
@@ -100,13 +97,7 @@ class TranslationOperation(Actor):
         self._direct = DirectCommit(execute, addresses.sessions, self._note) if plan.direct else None
         self._state = ExecutionState.RUNNING
         self._error: str | None = None
-        self._events: deque[_Event] = deque()
-        self._asked: object = None
         self._placing: tuple[tuple[BatchRun, Ask], ...] = ()
-        self._lane: Envelope[Any] | None = None
-        self._answering: list[tuple[Envelope[Any], object]] = []
-        self._entering = False
-        self._over = False
         self._completions: list[CompletionRecord] = []
         if not execute.takes_part:
             self._note(Diagnostic(DiagnosticCode.HANDOFF_REFUSED, detail=RegisterStatus.NOT_PARTICIPATING.value))
@@ -123,15 +114,8 @@ class TranslationOperation(Actor):
         self._work()
         return DEFERRED
 
-    @handles(Granted)
-    def _granted(self, message: Granted, envelope: Envelope[Any]) -> Any:
-        self._entering = False
-        if self._over:
-            return LaneLeft(self._request_id, self._place)
-        self._lane = envelope
-        self._delivery.reach(message.handle)
-        self._work()
-        return DEFERRED
+    def _reach(self, handle: Mailbox | None) -> None:
+        self._delivery.reach(handle)
 
     @handles(CallEnded)
     def _call_has_ended(self, message: CallEnded, _envelope: Envelope[Any]) -> None:
@@ -141,6 +125,13 @@ class TranslationOperation(Actor):
             self._work()
         else:
             self._take(message)
+
+    @handles(CallOver)
+    def _call_was_over(self, message: CallOver, _envelope: Envelope[Any]) -> None:
+        """Its provider was faster than the answer that came by message; what that led to is among the events."""
+        self._asked = None
+        self._note(Diagnostic(DiagnosticCode.ANSWER_SUPPRESSED, f"{self._request_id}/{message.number}"))
+        self._work()
 
     @handles(AnswerCall, End)
     def _from_outside(self, message: AnswerCall | End, envelope: Envelope[Any]) -> Any:
@@ -155,23 +146,6 @@ class TranslationOperation(Actor):
             self._take(envelope)
         return DEFERRED
 
-    def on_timer(self, key: str) -> None:
-        self._take(key)
-
-    def _take(self, event: _Event) -> None:
-        """An event has come: it is worked on now, or when those before it are done."""
-        if self._over:
-            return
-        self._events.append(event)
-        if self._asked is not None or self._lane is not None:
-            return
-        if self._takes_part:
-            if not self._entering:
-                self._entering = True
-                self._addresses.coordinator.tell(Enter(self._request_id, self._place, self.mailbox))
-            return
-        self._work()
-
     def _work(self) -> None:
         """Do what is due, until an answer is missing or nothing is left."""
         while self._asked is None:
@@ -183,29 +157,20 @@ class TranslationOperation(Actor):
                 return
             elif self._schedule.over:
                 self._conclude()
+            elif self._make_calls():
+                continue
             elif self._events:
                 self._handle_event(self._events.popleft())
-            elif not self._make_calls():
+            else:
                 break
-        if self._asked is None:
-            for envelope, reply in self._owed_answers():
-                answer(envelope, reply)
-
-    def _owed_answers(self) -> tuple[tuple[Envelope[Any], object], ...]:
-        """What is answered when the work is done, the lane last of all."""
-        owed, self._answering = self._answering, []
-        if self._lane is not None:
-            owed.append((self._lane, LaneLeft(self._request_id, self._place)))
-            self._lane = None
-        return tuple(owed)
-
-    def _ask(self, mailbox: Mailbox, question: object) -> None:
-        self._asked = question
-        mailbox.ask(question, Asked(self.mailbox, question))
+        self._rest()
 
     @handles(Recorded, AcksSettled, CallsMade, CloseReply, DirectCommitted, CallFailed)
     def _answered(self, reply: Any, _envelope: Envelope[Any]) -> None:
         """The answer to the one question that is open; a handle that has closed by then gives none."""
+        if isinstance(reply, CallFailed) and self._asked is None:
+            # Not even the lane can be had.
+            raise reply.error
         question, self._asked = self._asked, None
         failed = reply.error if isinstance(reply, CallFailed) else None
         if isinstance(question, RecordApplied):
@@ -220,7 +185,7 @@ class TranslationOperation(Actor):
             self._calls_made(reply)
         self._work()
 
-    def _handle_event(self, event: _Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         if isinstance(event, CallEnded):
             self._call_ended(event)
         elif isinstance(event, str):
@@ -253,14 +218,8 @@ class TranslationOperation(Actor):
             self._note(Diagnostic(DiagnosticCode.ANSWER_SUPPRESSED, f"{message.request_id}/{message.number}"))
             answer(envelope, None)
             return
-        if message.translations is not None:
-            ask, _batch = asked
-            completion = answer_with(
-                ask.format, ask.units, self._token, dict(message.translations), message.termination
-            )
-            message = attrs.evolve(message, completion=completion, translations=None)
         self._answering.append((envelope, None))
-        self._ask(self._addresses.gateway, message)
+        self._ask(self._addresses.gateway, completed(message, asked, self._token))
 
     def _call_ended(self, ended: CallEnded) -> None:
         taken = self._schedule.ended(ended.number, ended.completion, ended.error)
@@ -313,7 +272,7 @@ class TranslationOperation(Actor):
         """What follows for a batch, besides the calls that the schedule keeps."""
         if self._direct is not None:
             self._direct.follow(step)
-        for diagnostic in self._schedule.take_notes():
+        for diagnostic in batch.take_notes():
             self._note(diagnostic)
         if isinstance(step, Resolved):
             self._resolved(step)
@@ -361,6 +320,8 @@ class TranslationOperation(Actor):
 
     def _finish(self) -> None:
         """The one end: the outcome goes out, and what is still open is cancelled."""
+        if self._state is ExecutionState.FAILED:
+            self._delivery.given_up(self._parents.open)
         outcome = outcome_of(
             self._plan,
             self._parents,
@@ -370,17 +331,21 @@ class TranslationOperation(Actor):
             completions=tuple(self._completions),
             diagnostics=self._diagnostics.all(),
         )
-        self._stop_everything(ExecutionOver(self._request_id, self._place, outcome, None, self._owed_answers()))
+        self._stop_everything(ExecutionOver(self._request_id, self._place, outcome))
 
     def _stop_everything(self, over: ExecutionOver) -> None:
-        self._over = True
         for key in tuple(self._timers or ()):
             self.cancel_timer(key)
-        open_calls = self._schedule.open_calls
-        if open_calls:
-            self._addresses.gateway.tell(CancelCalls(self._request_id, open_calls))
+        # Those that were to be made too: whether they were is not known if the gateway failed in the middle.
+        first = self._schedule.made + 1
+        numbers = (*self._schedule.open_calls, *range(first, first + len(self._placing)))
+        if numbers:
+            self._addresses.gateway.tell(CancelCalls(self._request_id, numbers))
         if self._direct is not None:
             self._direct.abort()
+        over = attrs.evolve(over, then=self._owed_answers())
+        # Not earlier: as long as nobody is told, a fault in here is told by `on_failure`.
+        self._over = True
         self._addresses.service.tell(over)
         for event in self._events:
             if isinstance(event, Envelope):
@@ -390,11 +355,4 @@ class TranslationOperation(Actor):
     def on_failure(self, _type: object, failure: BaseException | None, _traceback: object) -> None:
         """A fault in here ends this execution and no other; its handle is disposed, whoever waits is told."""
         if not self._over:
-            over = ExecutionOver(self._request_id, self._place, None, failure, self._owed_answers())
-            self._stop_everything(over)
-
-    def owed(self) -> Iterator[Envelope[Any]]:
-        yield from (envelope for envelope, _reply in self._answering)
-        yield from (event for event in self._events if isinstance(event, Envelope))
-        if self._lane is not None:
-            yield self._lane
+            self._stop_everything(ExecutionOver(self._request_id, self._place, None, failure))

@@ -24,6 +24,7 @@ __all__ = [
     "Begin",
     "BeginApart",
     "CallEnded",
+    "CallOver",
     "CallsMade",
     "CancelCalls",
     "Enter",
@@ -184,6 +185,13 @@ class CallEnded:
     number: int
     completion: Completion | None
     error: str | None
+
+
+@attrs.frozen
+class CallOver:
+    """Gateway → operation: the call that was to be answered has ended already, or was cancelled."""
+
+    number: int
 
 
 @attrs.frozen

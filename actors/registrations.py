@@ -131,6 +131,8 @@ class Registrations(ExecutionOperations):
         route = None
         if message.opened and not self._closing and (isinstance(begun, Register) or not begun.plan.direct):
             route = self._open(begun, lane)
+        if message.opened and not self._closing and isinstance(begun, Begin):
+            self._execute(begun, envelope, lane, message, route)
         # Not earlier: as long as it is listed, a fault refuses the registration and frees the lane; see `_fail`.
         del self._opening[message.request_id]
         if not message.opened:
@@ -138,9 +140,7 @@ class Registrations(ExecutionOperations):
         elif self._closing:
             refuse(envelope, RuntimeClosed())
             self._end_shut_down()
-        elif isinstance(begun, Begin):
-            self._execute(begun, envelope, lane, message, route)
-        else:
+        elif isinstance(begun, Register):
             answer(envelope, RegisterReply(RegisterStatus.REGISTERED))
         lane.release(OPENING)
         self._lanes.go_on(lane)
@@ -156,9 +156,8 @@ class Registrations(ExecutionOperations):
             sessions=self._sessions,
             window_us=self._window_us,
             may_commit=not (self._in_session_order and lane.routes),
-            by_hand=recording_of(begun, self._feature_history)
-            if isinstance(begun, Begin) and begun.outside.by_hand
-            else None,
+            recording=recording_of(begun, self._feature_history) if isinstance(begun, Begin) else None,
+            by_hand=isinstance(begun, Begin) and begun.outside.by_hand,
         )
         route = Route(handoff.request_id, handle.spawn(), lane, self._registered)
         self._routes[handoff.request_id] = route

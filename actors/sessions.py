@@ -17,15 +17,13 @@ from typing import Any
 import attrs
 
 from ..protocol.errors import ActorFailed
+from ..protocol.execution_messages import ClaimTurns, CommitDirect, DirectCommitted
 from ..protocol.history import Turn, project
 from ..protocol.messages import (
     CheckIdle,
     ClaimTurn,
-    ClaimTurns,
     ClearSession,
-    CommitDirect,
     CommitTurns,
-    DirectCommitted,
     DropIfIdle,
     FailCommits,
     Inspect,

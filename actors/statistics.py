@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from types import MappingProxyType
 from typing import Any
 
-import attrs
-
+from ..protocol.execution_messages import CountCall, CountError
+from ..protocol.mappings import FrozenMapping
 from ..protocol.messages import Inspect
 from ..protocol.replies import ProviderStatistics
 from .actor import Actor, handles
 from .dispatcher import Dispatcher
 from .mailbox import Envelope
 
-__all__ = ["CountCall", "CountError", "Statistics"]
-
-
-@attrs.frozen
-class CountCall:
-    """Gateway → statistics: a physical call was made."""
-
-    provider: str
-    purpose: str
-
-
-@attrs.frozen
-class CountError:
-    """Gateway → statistics: a physical call has failed. A body that violates the contract is no error of a call."""
-
-    provider: str
+__all__ = ["Statistics"]
 
 
 class Statistics(Actor):
@@ -49,13 +33,13 @@ class Statistics(Actor):
         self._errors[message.provider] += 1
 
     @handles(Inspect)
-    def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> MappingProxyType[str, ProviderStatistics]:
-        return MappingProxyType(
+    def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> FrozenMapping[ProviderStatistics]:
+        return FrozenMapping(
             {
                 provider: ProviderStatistics(
                     calls=purposes.total(),
                     errors=self._errors[provider],
-                    by_purpose=MappingProxyType(dict(purposes)),
+                    by_purpose=FrozenMapping(purposes),
                 )
                 for provider, purposes in self._purposes.items()
             }

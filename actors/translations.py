@@ -13,8 +13,9 @@ from typing import Any
 import attrs
 from cachetools import FIFOCache
 
-from ..protocol.errors import UnknownCall
-from ..protocol.messages import AnswerCall, End, Ended, ExecutionEnded, Inspect, ReadOutcome
+from ..protocol.errors import ActorFailed, UnknownCall
+from ..protocol.execution_messages import AnswerCall, End, Ended, ExecutionEnded, ReadOutcome
+from ..protocol.messages import Inspect
 from ..protocol.outcomes import TranslationOutcome
 from ..protocol.participation import UNLISTED, ProviderPolicy
 from ..protocol.settings import Settings, microseconds
@@ -91,18 +92,33 @@ class TranslationService(Actor):
     @handles(ExecutionOver)
     def _over(self, message: ExecutionOver, _envelope: Envelope[Any]) -> None:
         """Everybody is told in an order in which nobody can ask too early: the coordinator, then whoever waits."""
-        execution = self._running.pop(message.request_id)
-        if message.outcome is not None:
-            self._remember(message.outcome)
+        execution = self._running.pop(message.request_id, None)
+        if execution is None or execution.place != message.place:
+            return
+        try:
+            if message.outcome is not None:
+                self._remember(message.outcome)
+        finally:
+            self._end_with(message, execution)
+
+    def _end_with(self, message: ExecutionOver, execution: _Execution) -> None:
         ended = ExecutionEnded(message.request_id, message.place, broken=message.outcome is None)
         self._addresses.coordinator.tell(ended)
         for envelope, reply in message.then:
             answer(envelope, reply)
-        if message.outcome is not None:
+        if message.failure is None:
             answer(execution.finished, message.outcome)
         else:
-            refuse(execution.finished, message.failure or RuntimeError("the execution broke"))
+            refuse(execution.finished, message.failure)
         execution.operation.put(STOP_ENVELOPE)
+
+    def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
+        """A fault while an end was taken must not leave anybody waiting for it."""
+        super()._fail(envelope, failure, told)
+        if isinstance(envelope.message, ExecutionOver):
+            execution = self._running.pop(envelope.message.request_id, None)
+            if execution is not None:
+                self._end_with(envelope.message, execution)
 
     def _remember(self, outcome: TranslationOutcome) -> None:
         if self._ended is not None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .actors.dispatcher import Dispatcher
@@ -17,10 +16,12 @@ from .protocol.applied import AppliedKey, AppliedParent, FindApplied, ReadApplie
 from .protocol.calls import CallTaker, Completion, Provider
 from .protocol.completions import normalised
 from .protocol.errors import InvalidArgument
+from .protocol.execution_messages import AnswerCall, ReadOutcome, TimeOut
 from .protocol.failures import is_error_name
 from .protocol.features import Feature
 from .protocol.handoff import exact
-from .protocol.messages import AnswerCall, Inspect, ReadOutcome, TimeOut
+from .protocol.mappings import FrozenMapping
+from .protocol.messages import Inspect
 from .protocol.outcomes import ParentEvent, StartReply, TranslationOutcome
 from .protocol.replies import CloseReply, ProviderStatistics
 from .protocol.settings import Settings
@@ -97,7 +98,9 @@ class ExecutingFace(abc.ABC):
         if progress is not None and not callable(progress):
             raise InvalidArgument("progress", "must be callable")
         self._check_open()
-        translation = Translation(self._dispatcher, exact(str(request_id)), self.cancel)
+        translation = Translation(
+            self._dispatcher, exact(request_id) if isinstance(request_id, str) else str(request_id), self.cancel
+        )
         if isinstance(plan, str):
             translation.started.set(StartReply(StartStatus.INVALID_HANDOFF, plan))
             return translation
@@ -123,7 +126,7 @@ class ExecutingFace(abc.ABC):
         call: str,
         completion: Completion | None = None,
         *,
-        translations: Mapping[str, str | Iterable[str]] | None = None,
+        translations: Mapping[str, str | Sequence[str]] | None = None,
         termination: Termination = Termination.NORMAL,
     ) -> Future[None]:
         """Answer a physical call, `REQUEST/N`, by a message: with a completion, or with what each unit became.
@@ -139,7 +142,11 @@ class ExecutingFace(abc.ABC):
             if completion is None:
                 raise InvalidArgument("completion", "must be a Completion of texts")
         pairs = None if translations is None else _pairs(translations)
-        return self._answer_call(call, completion=completion, translations=pairs, termination=Termination(termination))
+        try:
+            termination = Termination(termination)
+        except ValueError:
+            raise InvalidArgument("termination", f"must be one of {', '.join(Termination)}") from None
+        return self._answer_call(call, completion=completion, translations=pairs, termination=termination)
 
     def fail(self, call: str, error: str) -> Future[None]:
         """Answer a physical call by an error: one of the contract's names, or another one in capitals (C7)."""
@@ -166,7 +173,7 @@ class ExecutingFace(abc.ABC):
         self._check_open()
         return self._send(self._crew.coordinator, ReadOutcome(_name("request_id", request_id)))
 
-    def statistics(self) -> Future[MappingProxyType[str, ProviderStatistics]]:
+    def statistics(self) -> Future[FrozenMapping[ProviderStatistics]]:
         """The physical calls of each provider (C13), apart from all history."""
         self._check_open()
         return self._send(self._crew.statistics, Inspect())
@@ -184,15 +191,15 @@ class ExecutingFace(abc.ABC):
         return self._send(self._crew.feature_history, FindApplied(key))
 
 
-def _pairs(translations: Mapping[str, str | Iterable[str]]) -> tuple[tuple[str, str | tuple[str, ...]], ...]:
+def _pairs(translations: Mapping[str, str | Sequence[str]]) -> tuple[tuple[str, str | tuple[str, ...]], ...]:
     if not isinstance(translations, Mapping):
         raise InvalidArgument("translations", "must map units to texts")
     pairs = []
     for unit, text in translations.items():
-        segments = exact(text) if isinstance(text, str) else tuple(text)
+        segments = (text,) if isinstance(text, str) else tuple(text) if isinstance(text, Sequence) else (None,)
         if not isinstance(unit, str) or not all(isinstance(segment, str) for segment in segments):
             raise InvalidArgument("translations", "must map units to a text or to a list of texts")
-        pairs.append((exact(unit), segments))
+        pairs.append((exact(unit), exact(text) if isinstance(text, str) else tuple(map(exact, segments))))
     return tuple(pairs)
 
 

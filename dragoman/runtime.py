@@ -268,7 +268,7 @@ class Runtime(ExecutingFace):
         """
         if not isinstance(timeout, int | float) or not timeout >= 0:
             raise InvalidArgument("timeout", "must be a number of seconds of at least 0")
-        if here.dispatcher is not None or self._closer == threading.get_ident():
+        if here.dispatcher is not None or self._crew.loop.inside or self._closer == threading.get_ident():
             raise BlockingInHandler
         with self._closing:
             if self._report is None:

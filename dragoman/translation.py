@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
@@ -34,7 +35,8 @@ class Translation(Future[TranslationOutcome]):
         super().__init__(dispatcher)
         self.request_id = request_id
         self.started: Future[StartReply] = Future(dispatcher)
-        self._cancel = cancel
+        # Weakly: what the runtime still has to answer must not keep a forgotten runtime.
+        self._cancel = weakref.WeakMethod(cancel)
         self._events: deque[ParentEvent] = deque(maxlen=MAX_UNREAD_EVENTS)
         self._reader: Callable[[], object] | None = None
         self.started.add_done_callback(self._refuse)
@@ -72,7 +74,8 @@ class Translation(Future[TranslationOutcome]):
                 await arrived.wait()
                 arrived.clear()
         finally:
-            self._reader = None
+            if self._reader is wake:
+                self._reader = None
 
     def __await__(self) -> Generator[Any, None, TranslationOutcome]:
         try:
@@ -91,8 +94,11 @@ class Translation(Future[TranslationOutcome]):
     def _cancel_if_started(self, started: Future[StartReply]) -> None:
         """The request of this translation, not the one that has its id where this one was refused."""
         if not self.done and started.get().status is StartStatus.STARTED:
+            cancel = self._cancel()
+            if cancel is None:
+                return
             try:
-                self._cancel(self.request_id)
+                cancel(self.request_id)
             except RuntimeClosed:
                 # Its end ends the request as well.
                 return

@@ -8,12 +8,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+import attrs
+
+from .batches import Ask
 from .calls import Completion
+from .execution_messages import AnswerCall
 from .markers import markers_of
 from .statuses import CallFormat, Termination
 from .units import Unit
 
-__all__ = ["answer_with"]
+__all__ = ["answer_with", "completed"]
+
+
+def completed(message: AnswerCall, ask: Ask, token: str) -> AnswerCall:
+    """The answer with the completion that its translations stand for."""
+    if message.translations is None:
+        return message
+    translations = dict(message.translations)
+    completion = answer_with(ask.format, ask.units, token, translations, message.termination)
+    return attrs.evolve(message, completion=completion, translations=None)
 
 
 def answer_with(

@@ -195,7 +195,7 @@ class BatchRun:
 
     def _recover(self, verdict: Verdict) -> Ask:
         """The one recovery pass of this attempt: selective where the mapping can be trusted, else full (C5)."""
-        selective = self._policy.recovery == "selective" and verdict.unsafe is None and bool(verdict.valid)
+        selective = self._policy.recovery == "selective" and bool(verdict.valid)
         self._note(DiagnosticCode.RECOVERY_STARTED, detail="selective" if selective else "full")
         if selective:
             self._move(BatchEvent.RECOVER_SELECTIVELY)

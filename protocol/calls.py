@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import attrs
 
-from .history import Turn
+from .history import ChatMessage, Turn, chat_messages
 from .redaction import redacted
 from .statuses import CallFormat, Termination
 from .verdicts import Violation
@@ -66,6 +66,10 @@ class Call:
             return json.dumps(self.texts, ensure_ascii=False)
         items = [{"id": unit.id, "text": unit.text} for unit in self.units]
         return json.dumps({"translations": items}, ensure_ascii=False)
+
+    def messages(self, system: str | None = None) -> tuple[ChatMessage, ...]:
+        """The call as a chat prompt: `system`, the history as user and assistant messages, and the body."""
+        return chat_messages(self.history, system, self.body)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -75,4 +75,3 @@ class Circuit:
     def _open(self, now_us: int) -> None:
         self.state = CircuitState.OPEN
         self._opened_us = now_us
-        self._row = 0

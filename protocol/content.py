@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .markers import contains_marker
+from .markers import contains_marker, markers_of
 
 __all__ = ["is_blank", "is_clean_result", "is_envelope"]
 
@@ -40,11 +40,13 @@ def is_envelope(text: str) -> bool:
 def is_clean_result(result: object, source: str) -> bool:
     """Whether an accepting ACK may carry `result` for `source`.
 
-    Not clean: no text; blank though the source is not; a marker of the runtime; the runtime's envelope. A result
-    equal to its source is clean.
+    Not clean: no text; blank though the source is not; a marker of the runtime (what looks like one and stands in the
+    source is a literal); the runtime's envelope.
     """
     if not isinstance(result, str):
         return False
     if is_blank(result) and not is_blank(source):
         return False
-    return not contains_marker(result) and not is_envelope(result)
+    if contains_marker(result) and not all(marker in source for marker in markers_of(result)):
+        return False
+    return not is_envelope(result)

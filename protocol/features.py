@@ -42,7 +42,8 @@ class Replacement(Protocol):
 class Feature(Protocol):
     """The application's side of one request. Its methods are called one at a time, on a thread of the runtime.
 
-    They must return at once. Any other exception than the two of this module rejects the parent as well.
+    They must return at once. Any other exception than the two of this module rejects the parent as well. A feature may
+    have an attribute `by_hand`: true if it is the application that acknowledges its parents, from the start.
     """
 
     @property

@@ -9,52 +9,38 @@ from __future__ import annotations
 
 import attrs
 
-from .calls import Completion
 from .handoff import Handoff
 from .history import Turn
 from .redaction import redacted
-from .replies import AckReply, CloseReply
-from .statuses import AckStatus, CloseCause, ParentState, Termination
+from .replies import AckReply, AcksSettled, CloseReply
+from .statuses import CloseCause, ParentState
 
 __all__ = [
     "Acknowledge",
-    "AcksSettled",
     "Activate",
-    "AnswerCall",
     "AskSession",
-    "Broken",
     "CheckIdle",
     "ClaimTurn",
-    "ClaimTurns",
     "ClearSession",
     "Close",
-    "CommitDirect",
     "CommitTurns",
     "Configure",
-    "DirectCommitted",
     "DropIfIdle",
-    "End",
-    "Ended",
-    "ExecutionEnded",
     "FailCommits",
     "HandleClosed",
     "Inspect",
-    "LaneLeft",
     "MayCommit",
     "OpenSession",
     "PassOver",
     "PassedOver",
     "ReadHistory",
-    "ReadOutcome",
     "ReadStatus",
     "Register",
     "Reject",
     "SessionChecked",
     "SessionIdle",
     "SessionOpened",
-    "SettleParents",
     "ShutDown",
-    "TimeOut",
     "TurnTaken",
     "TurnsCommitted",
     "Unpin",
@@ -99,30 +85,6 @@ class Close:
 @attrs.frozen
 class ReadStatus:
     request_id: str
-
-
-@attrs.frozen
-class ReadOutcome:
-    request_id: str
-
-
-@attrs.frozen
-class TimeOut:
-    """The execution timeout of a request elapses now (C8)."""
-
-    request_id: str
-
-
-@attrs.frozen(kw_only=True)
-class AnswerCall:
-    """The answer to a call, given as a message: a completion, an error, or what each unit became (`translations`)."""
-
-    request_id: str
-    number: int
-    completion: Completion | None = None
-    translations: tuple[tuple[str, str | tuple[str, ...]], ...] | None = attrs.field(default=None, repr=redacted)
-    termination: Termination = Termination.NORMAL
-    error: str | None = None
 
 
 @attrs.frozen
@@ -214,31 +176,6 @@ class CommitTurns:
 
 
 @attrs.frozen
-class CommitDirect:
-    """Operation → session manager: the one turn of a direct call, if its session still lives."""
-
-    session_id: str
-    incarnation: int
-    turn: Turn
-
-
-@attrs.frozen
-class DirectCommitted:
-    """Session manager → operation: whether the turn was written."""
-
-    written: bool
-
-
-@attrs.frozen
-class ClaimTurns:
-    """Operation → session manager: so many primary calls were made, each an operational turn (C16)."""
-
-    session_id: str
-    incarnation: int
-    count: int
-
-
-@attrs.frozen
 class TurnsCommitted:
     """Session manager → handle: the positions in the run that could not be written."""
 
@@ -303,14 +240,6 @@ class WindowEnded:
 
 
 @attrs.frozen
-class Broken:
-    """Coordinator → itself: the execution of an open handle broke by a fault inside."""
-
-    request_id: str
-    place: int
-
-
-@attrs.frozen
 class WaitedTooLong:
     """Handle → coordinator: an accepted parent has waited for a whole window."""
 
@@ -346,53 +275,3 @@ class HandleClosed:
     states: tuple[ParentState, ...]
     unpinned: bool
     reply: AckReply | AcksSettled | CloseReply | None
-
-
-@attrs.frozen
-class SettleParents:
-    """Operation → handle: the ACKs of the feature boundary, one a parent (C3.3); `activate` if they are the last."""
-
-    request_id: str
-    acks: tuple[Acknowledge | Reject, ...]
-    activate: bool
-
-
-@attrs.frozen
-class AcksSettled:
-    """Handle → operation: what each ACK did, in order, and which parents became turns."""
-
-    statuses: tuple[AckStatus, ...]
-    committed: tuple[str, ...] = ()
-
-
-@attrs.frozen
-class End:
-    """Coordinator → service → operation: end the execution, if it still runs (C8, C9)."""
-
-    request_id: str
-    cause: CloseCause
-
-
-@attrs.frozen
-class Ended:
-    """The answer to `End`: whether there was an execution to end."""
-
-    request_id: str
-    ended: bool
-
-
-@attrs.frozen
-class ExecutionEnded:
-    """Service → coordinator: the execution is over; `broken` if by a fault inside."""
-
-    request_id: str
-    place: int
-    broken: bool = False
-
-
-@attrs.frozen
-class LaneLeft:
-    """Operation → coordinator: what it had to do in its session's lane is done."""
-
-    request_id: str
-    place: int

@@ -6,13 +6,13 @@ and be refused by its feature all the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from enum import StrEnum
-from types import MappingProxyType
 
 import attrs
 
 from .calls import CompletionRecord
+from .mappings import FrozenMapping
 from .statuses import ExecutionStatus, Quality, StartStatus
 
 __all__ = [
@@ -110,10 +110,6 @@ class ParentEvent:
     segments: tuple[str, ...] = attrs.field(default=(), repr=_count)
 
 
-def _read_only(translations: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-    return MappingProxyType(dict(translations))
-
-
 @attrs.frozen(kw_only=True)
 class TranslationOutcome:
     """How an execution ended: every parent is translated, unresolved or cancelled.
@@ -135,8 +131,8 @@ class TranslationOutcome:
     cancelled: tuple[str, ...]
     calls: int
     """Physical calls made."""
-    translations: Mapping[str, tuple[str, ...]] = attrs.field(
-        factory=dict, converter=_read_only, repr=_count, hash=False
+    translations: FrozenMapping[tuple[str, ...]] = attrs.field(
+        factory=FrozenMapping, converter=FrozenMapping[tuple[str, ...]]
     )
     completions: tuple[CompletionRecord, ...] = attrs.field(default=(), repr=_count)
     diagnostics: tuple[Diagnostic, ...] = attrs.field(default=(), repr=_count)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 import attrs
 
+from .mappings import FrozenMapping
 from .statuses import (
     AckStatus,
     ActivateStatus,
@@ -21,6 +21,7 @@ from .statuses import (
 __all__ = [
     "NO_REQUEST",
     "AckReply",
+    "AcksSettled",
     "ActivateReply",
     "ClearReply",
     "CloseReply",
@@ -55,6 +56,14 @@ class AckReply:
     """
 
     status: AckStatus
+    committed: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class AcksSettled:
+    """Handle → operation: what each ACK did, in order, and which parents became turns."""
+
+    statuses: tuple[AckStatus, ...]
     committed: tuple[str, ...] = ()
 
 
@@ -132,5 +141,5 @@ class ProviderStatistics:
     """Made, answered or not."""
     errors: int
     """Failed. A body that violates the contract is no failed call, neither is a cancelled one."""
-    by_purpose: Mapping[str, int] = attrs.field(converter=lambda counts: MappingProxyType(dict(counts)), hash=False)
+    by_purpose: FrozenMapping[int] = attrs.field(converter=FrozenMapping[int])
     """Calls made, by their purpose."""

@@ -8,12 +8,11 @@ answer binds to the call that it was asked for and to no other attempt: a call t
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from .batches import Ask, BatchRun, Failed, Retry, Step
 from .calls import Completion
 from .failures import CIRCUIT_BREAKER_OPEN
-from .outcomes import Diagnostic
 from .participation import ProviderPolicy
 from .units import Unit
 
@@ -114,12 +113,7 @@ class Schedule:
             self.first_error = step.error
         return step
 
-    def asked(self, number: int) -> tuple[Ask, BatchRun] | None:
-        """What an open call asks for."""
+    def asked(self, number: int) -> Ask | None:
+        """What an open call asks for; None for a call that is over."""
         batch = self._calls.get(number)
-        return None if batch is None or batch.open_ask is None else (batch.open_ask, batch)
-
-    def take_notes(self) -> Iterator[Diagnostic]:
-        """What happened in the batches since the last time."""
-        for batch in self.batches:
-            yield from batch.take_notes()
+        return None if batch is None else batch.open_ask

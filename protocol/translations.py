@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import attrs
@@ -28,7 +28,7 @@ def _snapshot(parents: Any) -> Any:
 
 
 def _segments(source: Any) -> Any:
-    if isinstance(source, str) or not isinstance(source, Iterable):
+    if isinstance(source, str | Mapping | Set) or not isinstance(source, Iterable):
         return _exact(source)
     return tuple(_exact(segment) for segment in source)
 
@@ -155,7 +155,7 @@ def _handoff(request: TranslationRequest | DirectRequest, parents: tuple[Parent,
 
 def _examine(request: TranslationRequest | DirectRequest, handoff: Handoff) -> str | None:
     for name in ("source_language", "target_language"):
-        value: object = getattr(request, name)
+        value: object = _exact(getattr(request, name))
         if not isinstance(value, str) or not value:
             return f"{name} must be text that is not empty"
     return examine(handoff, executed=True)

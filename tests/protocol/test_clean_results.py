@@ -160,3 +160,10 @@ def test_a_result_with_markers_is_not_clean(segments: list[str], token: str) -> 
 @given(item_lists)
 def test_a_result_that_is_an_envelope_is_not_clean_even_for_a_blank_source(found: list[object]) -> None:
     assert not is_clean_result(json.dumps(found), " ")
+
+
+def test_a_literal_of_the_source_that_looks_like_a_marker_is_no_marker() -> None:
+    source = "Write <dm-abcdefgh-1/> between two segments."
+    assert is_clean_result("Zwischen zwei Segmente kommt <dm-abcdefgh-1/>.", source)
+    assert not is_clean_result("Zwischen zwei Segmente kommt <dm-abcdefgh-2/>.", source)
+    assert not is_clean_result("Zwischen zwei Segmente kommt <dm-abcdefgh-1/>.", "Between two segments.")

@@ -116,6 +116,19 @@ def test_two_parents_must_not_share_an_order() -> None:
     assert "parents[1].order" in reason
 
 
+def test_a_request_that_the_runtime_executes_may_do_without_a_session_and_hold_markers() -> None:
+    marked = attrs.evolve(with_parents(Parent("p1", 0, "one<dm-abcdefgh-1/>two")), session_id="")
+    assert examine(marked, executed=True) is None
+
+
+@pytest.mark.parametrize("name", ["request_id", "session_id", "provider", "mode"])
+@pytest.mark.parametrize("value", ["", None, 1, b"r1", ["r1"], object()])
+def test_every_other_identity_of_an_executed_request_is_refused_as_ever(name: str, value: Any) -> None:
+    reason = examine(attrs.evolve(GOOD, **{name: value}), executed=True)
+    assert (reason is None) == (name == "session_id" and value == "")
+    assert reason is None or name in reason
+
+
 def test_two_parents_may_share_their_text() -> None:
     assert examine(with_parents(Parent("p1", 0, "same"), Parent("p2", 1, "same"))) is None
 

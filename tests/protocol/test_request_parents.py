@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from dragoman.protocol.parents import RequestParents
 from dragoman.protocol.statuses import ParentState
 
 from ..strategies import acknowledgements
+from ..strategies import parents as known_parents
 
 Acks = tuple[tuple[Parent, ...], list[tuple[int, bool]]]
 
@@ -119,6 +121,14 @@ def texts_within(value: object) -> Iterator[str]:
     else:
         for name in getattr(type(value), "__slots__", ()):
             yield from texts_within(getattr(value, name, None))
+
+
+@given(known_parents())
+def test_the_place_of_a_parent_is_its_place_in_source_order(known: tuple[Parent, ...]) -> None:
+    found = RequestParents(known)
+    assert [found.place_of(parent.id) for parent in known] == list(range(len(known)))
+    with pytest.raises(KeyError):
+        found.place_of("no such parent")
 
 
 def test_closing_releases_every_text() -> None:

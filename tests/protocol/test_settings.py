@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -39,6 +40,7 @@ DEFAULTS = {
     "max_call_records": 200,
     "capture_nested": False,
     "capture_errors": False,
+    "feature_history": None,
     "maintainers": (),
 }
 
@@ -62,7 +64,7 @@ def test_the_defaults_are_those_of_the_page() -> None:
 
 
 def test_every_setting_is_of_one_kind_here() -> None:
-    assert {*SWITCHES, *SECONDS, *NAMES, *COUNTS, "commit_order", "store_ttl"} == set(DEFAULTS)
+    assert {*SWITCHES, *SECONDS, *NAMES, *COUNTS, "commit_order", "store_ttl", "feature_history"} == set(DEFAULTS)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,7 @@ def test_every_setting_is_of_one_kind_here() -> None:
         *values(COUNTS, BAD_COUNTS),
         *values(AT_LEAST_ONE, (0,)),
         *values(NAMES, BAD_NAMES),
+        *values(("feature_history",), ("", "a\0b", b"history.db", 1, True, [], object())),
         *values(("commit_order",), ("Session", "", None, 1, True, [], ("session",))),
     ],
 )
@@ -101,6 +104,7 @@ def test_seconds_without_end_are_refused_like_any_bad_value(name: str) -> None:
         *values(tuple(name for name in COUNTS if name not in AT_LEAST_ONE), (0, 1, 10**9)),
         *values(AT_LEAST_ONE, (1, 10**9)),
         *values(NAMES, ((), ("a",), ("a", "b"))),
+        *values(("feature_history",), (None, "history.db", "some/where/history.db")),
         *values(("commit_order",), ("session", "request")),
     ],
 )
@@ -114,6 +118,10 @@ def test_names_may_be_any_list_and_are_kept_as_a_tuple(name: str) -> None:
     settings = Settings(**{name: given})  # type: ignore[arg-type]
     given.append("c")
     assert getattr(settings, name) == ("a", "b")
+
+
+def test_the_path_of_the_feature_history_is_kept_as_text() -> None:
+    assert Settings(feature_history=Path("some", "history.db")).feature_history == str(Path("some", "history.db"))
 
 
 def test_a_field_that_does_not_exist_is_refused_by_its_name() -> None:

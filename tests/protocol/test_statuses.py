@@ -10,14 +10,19 @@ from dragoman.protocol import statuses
 from dragoman.protocol.statuses import (
     AckStatus,
     ActivateStatus,
+    CallFormat,
     ClaimStatus,
     ClearStatus,
     CloseCause,
     CloseStatus,
     ConfigureStatus,
+    ExecutionStatus,
     ParentState,
     Purpose,
+    Quality,
     RegisterStatus,
+    StartStatus,
+    Termination,
 )
 
 WORDS: dict[type[StrEnum], str] = {
@@ -34,6 +39,11 @@ WORDS: dict[type[StrEnum], str] = {
         "PASSED_OVER FAILED SHUT_DOWN"
     ),
     Purpose: "PRIMARY_TRANSLATION STRUCTURED_RECOVERY",
+    StartStatus: "STARTED INVALID_HANDOFF DUPLICATE_REQUEST OVERLOADED",
+    ExecutionStatus: "COMPLETED FAILED CANCELLED",
+    Quality: "COMPLETE PARTIAL NONE",
+    Termination: "NORMAL TRUNCATED POLICY PROVIDER_ERROR UNKNOWN",
+    CallFormat: "STRUCTURED SCALAR TEXTS",
 }
 
 

@@ -1,0 +1,37 @@
+"""A mapping that cannot be changed, and that can be copied and sent elsewhere like the values that hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+__all__ = ["FrozenMapping"]
+
+V = TypeVar("V")
+
+
+class FrozenMapping(Mapping[str, V]):
+    """What a mapping holds at the moment, read-only. Its `repr` shows how many entries it has."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[str, V] | None = None) -> None:
+        self._entries: dict[str, V] = dict(entries or {})
+
+    def __getitem__(self, name: str) -> V:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._entries))
+
+    def __repr__(self) -> str:
+        return f"<{len(self._entries)} entries>"
+
+    def __reduce__(self) -> tuple[type[FrozenMapping[V]], tuple[dict[str, V]]]:
+        return FrozenMapping, (dict(self._entries),)
