@@ -3,6 +3,9 @@
 Rules. A call is made or, while the provider's circuit is open, not made at all. It ends once: by its first answer, or
 by being cancelled; what comes later changes nothing, statistics included. An answer, whatever it holds, makes its key
 the one that last succeeded. Which call comes next (another key, a recovery, a retry) is decided by the operation.
+
+Not promised: that an answer and the calls it leads to are one step for requests of other sessions with the same
+provider. Which key last succeeded, and whether the circuit is open, is as of the moment in which a call is made.
 """
 
 from __future__ import annotations
