@@ -188,6 +188,11 @@ class ProviderGateway(Actor):
             opened = self._open.pop((message.request_id, message.number), None)
             if opened is not None:
                 opened.operation.tell(CallEnded(message.number, None, PROVIDER_FAULT))
+        elif isinstance(message, CancelCalls):
+            for number in message.numbers:
+                opened = self._open.pop((message.request_id, number), None)
+                if opened is not None and opened.task is not None:
+                    opened.task.cancel()
 
     def _provider(self, name: str) -> _Provider:
         provider = self._providers.get(name)

@@ -129,9 +129,10 @@ class TranslationOperation(LaneWorker):
     @handles(CallOver)
     def _call_was_over(self, message: CallOver, _envelope: Envelope[Any]) -> None:
         """Its provider was faster than the answer that came by message; what that led to is among the events."""
-        self._asked = None
         self._note(Diagnostic(DiagnosticCode.ANSWER_SUPPRESSED, f"{self._request_id}/{message.number}"))
-        self._work()
+        if isinstance(self._asked, AnswerCall) and self._asked.number == message.number:
+            self._asked = None
+            self._work()
 
     @handles(AnswerCall, End)
     def _from_outside(self, message: AnswerCall | End, envelope: Envelope[Any]) -> Any:
@@ -148,7 +149,7 @@ class TranslationOperation(LaneWorker):
 
     def _work(self) -> None:
         """Do what is due, until an answer is missing or nothing is left."""
-        while self._asked is None:
+        while self._asked is None and not self._over:
             question = (self._direct or self._delivery).next_question()
             if question is not None:
                 self._ask(*question)
@@ -160,7 +161,9 @@ class TranslationOperation(LaneWorker):
             elif self._make_calls():
                 continue
             elif self._events:
-                self._handle_event(self._events.popleft())
+                # Taken out afterwards: after a fault whoever waits for it is still answered.
+                self._handle_event(self._events[0])
+                self._events.popleft()
             else:
                 break
         self._rest()
@@ -255,15 +258,15 @@ class TranslationOperation(LaneWorker):
         return True
 
     def _calls_made(self, made: CallsMade) -> None:
-        placing, self._placing = self._placing, ()
         claimed = 0
-        for (batch, ask), placed in zip(placing, made.placed, strict=True):
+        for (batch, ask), placed in zip(self._placing, made.placed, strict=True):
             if placed is None:
                 self._take_step(batch, self._schedule.not_placed(batch))
                 continue
             number, key = placed
             self._schedule.placed(batch, number, key)
             claimed += not ask.recovers
+        self._placing = ()
         if claimed and self._takes_part:
             claim = ClaimTurns(self._plan.handoff.session_id, self._incarnation, claimed)
             self._addresses.sessions.tell(claim)

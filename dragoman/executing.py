@@ -6,6 +6,8 @@ import abc
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
 from .actors.mailbox import Envelope, Mailbox
@@ -185,8 +187,8 @@ class ExecutingFace(abc.ABC):
 
     def find_applied(self, key: AppliedKey) -> Future[AppliedParent | None]:
         """The newest entry of the durable feature history with that key; None if there is none."""
-        if not isinstance(key, AppliedKey):
-            raise InvalidArgument("key", "must be an AppliedKey")
+        if not isinstance(key, AppliedKey) or not all(isinstance(part, str) for part in attrs.astuple(key)):
+            raise InvalidArgument("key", "must be an AppliedKey of texts")
         self._check_open()
         return self._send(self._crew.feature_history, FindApplied(key))
 
