@@ -11,7 +11,6 @@ everything that could raise.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, ClassVar, Final, TypeVar
@@ -23,7 +22,7 @@ from . import interrupts
 from .dispatcher import Dispatcher
 from .futures import Future
 from .mailbox import STOP, Envelope, Inbox, Mailbox, refuse
-from .reporting import report
+from .reporting import place_of, report
 from .timers import TimerEntry, TimerFired
 
 __all__ = ["DEFERRED", "Actor", "handles"]
@@ -217,9 +216,7 @@ class Actor(pykka.Actor):
             self._stop()
 
     def _failure(self, error: BaseException) -> ActorFailed:
-        frames = traceback.extract_tb(error.__traceback__)
-        module, line = (frames[-1].filename, frames[-1].lineno or 0) if frames else ("?", 0)
-        return ActorFailed(self.name, type(error).__name__, module.rpartition("/")[2], line)
+        return ActorFailed(self.name, type(error).__name__, *place_of(error))
 
     def _handle_failure(
         self,

@@ -7,14 +7,13 @@ logged by type and place.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable
 from enum import StrEnum
 
 from ..protocol.content import is_clean_result
 from ..protocol.features import DispatchFailed, Feature, ParentRefused, Replacement
 from . import interrupts
-from .reporting import report
+from .reporting import place_of, report
 
 __all__ = ["Dispatched", "FeatureBoundary", "held"]
 
@@ -26,6 +25,7 @@ class Dispatched(StrEnum):
     LEFT_TO_CALLER = "LEFT_TO_CALLER"
     NOT_CLEAN = "NOT_CLEAN"
     REFUSED = "REFUSED"
+    FAULTY = "FAULTY"
     ROLLED_BACK = "ROLLED_BACK"
     UNDELIVERABLE = "UNDELIVERABLE"
 
@@ -72,9 +72,12 @@ def _refusal(fault: BaseException, *, applied: bool) -> Dispatched:
     """What a parent comes to whose feature raised; whatever it raised must not end the request."""
     if isinstance(fault, DispatchFailed):
         return Dispatched.UNDELIVERABLE
-    if not isinstance(fault, ParentRefused):
+    refused = isinstance(fault, ParentRefused)
+    if not refused:
         _note(fault)
-    return Dispatched.ROLLED_BACK if applied else Dispatched.REFUSED
+    if applied:
+        return Dispatched.ROLLED_BACK
+    return Dispatched.REFUSED if refused else Dispatched.FAULTY
 
 
 def held(fault: BaseException) -> None:
@@ -85,11 +88,11 @@ def held(fault: BaseException) -> None:
 
 def _note(fault: BaseException) -> None:
     held(fault)
-    frames = traceback.extract_tb(fault.__traceback__)
+    module, line = place_of(fault)
     report(
         "ERROR",
         "a feature failed with {error_type} in {module}, line {line}",
         error_type=type(fault).__name__,
-        module=frames[-1].filename.rpartition("/")[2] if frames else "?",
-        line=frames[-1].lineno if frames else 0,
+        module=module,
+        line=line,
     )

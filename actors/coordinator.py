@@ -107,6 +107,8 @@ class AcceptanceCoordinator(Registrations):
         if not lane.lets_pass(route):
             return self._lanes.wait(lane, envelope)
         lane.enter(route, envelope.reply_to)  # type: ignore[arg-type]
+        if type(message) is Reject:
+            route.rejects = True
         route.mailbox.put(envelope)
         return DEFERRED
 
@@ -130,6 +132,7 @@ class AcceptanceCoordinator(Registrations):
         if route is None:
             return
         del self._routes[message.request_id]
+        self._handle_left(message, route)
         lane = route.lane
         was_first = lane.remove(route)
         route.mailbox.put(STOP_ENVELOPE)

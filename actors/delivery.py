@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable
 
 from ..protocol.applied import AppliedParent, RecordApplied, Recorded
 from ..protocol.execution_messages import SettleParents
-from ..protocol.messages import Acknowledge, Close, Reject
+from ..protocol.messages import Acknowledge, Close, ReadStatus, Reject
 from ..protocol.outcomes import Diagnostic, DiagnosticCode, ParentEvent, ParentEventKind
-from ..protocol.replies import AcksSettled
-from ..protocol.statuses import AckStatus, CloseCause
+from ..protocol.replies import AcksSettled, RequestStatus
+from ..protocol.statuses import AckStatus, CloseCause, ParentState
 from ..protocol.units import ParentPlan
 from .boundary import Dispatched, FeatureBoundary, held
 from .mailbox import Mailbox
-from .outside import Execute, recording_of
+from .outside import Execute, Granted, recording_of
 from .reporting import report
 
 __all__ = ["Delivery"]
@@ -28,6 +28,7 @@ __all__ = ["Delivery"]
 _REFUSALS = {
     Dispatched.NOT_CLEAN: DiagnosticCode.PARENT_REFUSED,
     Dispatched.REFUSED: DiagnosticCode.PARENT_REFUSED,
+    Dispatched.FAULTY: DiagnosticCode.PARENT_REFUSED,
     Dispatched.ROLLED_BACK: DiagnosticCode.ROLLED_BACK,
 }
 
@@ -38,15 +39,19 @@ class Delivery:
     __slots__ = (
         "_acks",
         "_boundary",
+        "_by_hand",
         "_closes",
+        "_complete",
         "_concluded",
         "_entries",
         "_events",
         "_handle",
         "_left_to_caller",
+        "_looks",
         "_note",
         "_progress",
         "_recording",
+        "_rejected",
         "_request_id",
         "_undeliverable",
         "everything_dispatched",
@@ -57,7 +62,11 @@ class Delivery:
         self._request_id = execute.plan.handoff.request_id
         self._boundary = FeatureBoundary(outside.feature)
         self._recording = recording_of(execute, feature_history)
+        self._by_hand = outside.by_hand
         self._left_to_caller = False
+        self._complete: list[tuple[ParentPlan, tuple[str, ...]]] = []
+        self._looks = False
+        self._rejected: frozenset[str] = frozenset()
         self._progress = outside.progress
         self._note = note
         self._handle = execute.handle
@@ -70,13 +79,27 @@ class Delivery:
         self.everything_dispatched = False
         """Set once nothing more will be dispatched."""
 
-    def reach(self, handle: Mailbox | None) -> None:
-        """The handle of the request, as it is while the operation has the lane; None if there is none (any more)."""
-        self._handle = handle
+    def reach(self, granted: Granted) -> None:
+        """The handle of the request, as it is while the operation has the lane; none if it has closed."""
+        self._handle = granted.handle
+        self._looks = granted.rejects
+        self._rejected = granted.rejected
 
     def complete(self, plan: ParentPlan, segments: tuple[str, ...]) -> None:
-        """Dispatch a parent that was translated."""
+        """A parent was translated: it is dispatched next."""
+        self._complete.append((plan, segments))
+
+    def known(self, status: RequestStatus | None) -> None:
+        """How the parents stand; None if the handle has closed. What was rejected by hand is not applied (C3.3)."""
+        states = {} if status is None else status.parents
+        self._rejected = frozenset(parent for parent, state in states.items() if state is ParentState.REJECTED)
+
+    def _dispatch(self, plan: ParentPlan, segments: tuple[str, ...]) -> None:
         if self._undeliverable:
+            return
+        if plan.id in self._rejected:
+            self._note(Diagnostic(DiagnosticCode.PARENT_REFUSED, plan.id, ParentState.REJECTED.value))
+            self._tell(plan.id, ParentEventKind.REJECTED)
             return
         self._tell(plan.id, ParentEventKind.DISPATCHED, segments)
         dispatched = self._boundary.dispatch(plan.id, plan.source, segments)
@@ -91,6 +114,8 @@ class Delivery:
             self._note(Diagnostic(DiagnosticCode.DISPATCH_FAILED, plan.id))
         elif dispatched is Dispatched.LEFT_TO_CALLER:
             self._left_to_caller = True
+            if not self._by_hand:
+                self._note(Diagnostic(DiagnosticCode.LEFT_TO_CALLER, plan.id))
         else:
             self._note(Diagnostic(_REFUSALS[dispatched], plan.id, dispatched.value))
             self._acks.append(Reject(self._request_id, plan.id))
@@ -112,6 +137,12 @@ class Delivery:
 
     def next_question(self) -> tuple[Mailbox, object] | None:
         """What is to be asked next, and whom; None if everything is delivered."""
+        if self._complete and self._looks and self._handle is not None:
+            self._looks = False
+            return self._handle, ReadStatus(self._request_id)
+        complete, self._complete = self._complete, []
+        for plan, segments in complete:
+            self._dispatch(plan, segments)
         if self._entries and self._recording is not None:
             entries, self._entries = tuple(self._entries), []
             return self._recording.feature_history, RecordApplied(entries)

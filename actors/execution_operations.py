@@ -18,12 +18,12 @@ from typing import Any
 from ..protocol.errors import ActorFailed, RuntimeClosed
 from ..protocol.execution_messages import AnswerCall, End, Ended, ExecutionEnded, LaneLeft, ReadOutcome, TimeOut
 from ..protocol.executions import ENDS_FROM_OUTSIDE
-from ..protocol.messages import Close, SessionOpened
+from ..protocol.messages import Close, HandleClosed, SessionOpened
 from ..protocol.outcomes import StartReply
 from ..protocol.participation import ProviderPolicy
 from ..protocol.replies import CloseReply
 from ..protocol.settings import Settings, microseconds
-from ..protocol.statuses import CloseCause, CloseStatus, StartStatus
+from ..protocol.statuses import CloseCause, CloseStatus, ParentState, StartStatus
 from .actor import DEFERRED, handles
 from .dispatcher import Dispatcher
 from .lanes import Lane, Route
@@ -39,11 +39,15 @@ _NOTHING_TO_END = CloseReply(CloseStatus.UNKNOWN_REQUEST)
 
 
 class _Running:
-    """A running execution. `session_id` is None for one that takes no part, `route` for one without a handle."""
+    """A running execution. `session_id` is None for one that takes no part, `route` for one without a handle.
 
-    __slots__ = ("place", "route", "session_id")
+    `rejected` holds the parents that were rejected when its handle closed.
+    """
+
+    __slots__ = ("place", "rejected", "route", "session_id")
 
     def __init__(self, place: int, session_id: str | None, route: Route | None) -> None:
+        self.rejected: frozenset[str] = frozenset()
         self.place = place
         self.session_id = session_id
         self.route = route
@@ -164,10 +168,19 @@ class ExecutionOperations(SessionOperations):
             return self._lanes.wait(lane, envelope)
         self._take_lane(lane, message.place)
         route = running.route
-        open_ = route is not None and self._routes.get(message.request_id) is route
-        granted = Granted(message.request_id, message.place, route.mailbox if open_ and route is not None else None)
+        if route is not None and self._routes.get(message.request_id) is route:
+            granted = Granted(message.request_id, message.place, route.mailbox, route.rejects)
+        else:
+            granted = Granted(message.request_id, message.place, None, False, running.rejected)
         message.operation.ask(granted, Asked(self.mailbox, granted))
         return None
+
+    def _handle_left(self, closed: HandleClosed, route: Route) -> None:
+        """The handle of a request has closed; what was rejected by hand, its execution must know even so."""
+        running = self._executing.get(closed.request_id)
+        if running is not None and running.route is route and route.rejects:
+            parents = zip(closed.parent_ids, closed.states, strict=True)
+            running.rejected = frozenset(parent for parent, state in parents if state is ParentState.REJECTED)
 
     @handles(LaneLeft)
     def _lane_left(self, message: LaneLeft, _envelope: Envelope[Any]) -> None:

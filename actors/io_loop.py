@@ -16,7 +16,7 @@ from collections.abc import Callable
 from ..protocol.calls import Call, Completion, Provider
 from ..protocol.completions import normalised
 from ..protocol.failures import PROVIDER_FAULT, ProviderError
-from .reporting import report
+from .reporting import place_of, report
 
 __all__ = ["IoLoop", "IoTask"]
 
@@ -120,21 +120,31 @@ async def _complete(started: IoTask, provider: Provider, call: Call, done: Done)
     completion: Completion | None = None
     error: str | None = None
     try:
-        completion = normalised(await provider.complete(call))
-        error = PROVIDER_FAULT if completion is None else None
+        answer = await provider.complete(call)
+        completion = normalised(answer)
+        if completion is None:
+            error = PROVIDER_FAULT
+            report(
+                "ERROR",
+                "the provider {provider} returned {answer} in the place of a Completion of texts",
+                provider=call.provider,
+                answer=type(answer).__name__,
+            )
     except ProviderError as failure:
         error = failure.name
-    except asyncio.CancelledError:
-        if started.cancelled:
-            raise
-        error = PROVIDER_FAULT
     except BaseException as fault:
         # Also what would end the thread of all the others, such as SystemExit.
+        if isinstance(fault, asyncio.CancelledError) and started.cancelled:
+            raise
         error = PROVIDER_FAULT
-        report("ERROR", "the provider {provider} raised {error_type}", provider=call.provider, error_type=_name(fault))
+        module, line = place_of(fault)
+        report(
+            "ERROR",
+            "the provider {provider} raised {error_type} in {module}, line {line}",
+            provider=call.provider,
+            error_type=type(fault).__name__,
+            module=module,
+            line=line,
+        )
     if not started.cancelled:
         done(completion, error)
-
-
-def _name(fault: BaseException) -> str:
-    return type(fault).__name__

@@ -47,8 +47,8 @@ class LaneWorker(Actor):
         """Do what is due, until an answer is missing or nothing is left; then call `_rest`."""
 
     @abc.abstractmethod
-    def _reach(self, handle: Mailbox | None) -> None:
-        """Take note of the handle of the request; None if it has none (any more)."""
+    def _reach(self, granted: Granted) -> None:
+        """Take note of the handle of the request, if it has one (still)."""
 
     @handles(Granted)
     def _granted(self, message: Granted, envelope: Envelope[Any]) -> Any:
@@ -56,7 +56,7 @@ class LaneWorker(Actor):
         if self._over:
             return LaneLeft(self._request_id, self._place)
         self._lane = envelope
-        self._reach(message.handle)
+        self._reach(message)
         self._work()
         return DEFERRED
 

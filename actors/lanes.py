@@ -31,13 +31,15 @@ class LaneFree:
 class Route:
     """The way to one open handle. `place` counts registrations."""
 
-    __slots__ = ("lane", "mailbox", "place", "request_id")
+    __slots__ = ("lane", "mailbox", "place", "rejects", "request_id")
 
     def __init__(self, request_id: str, mailbox: Mailbox, lane: Lane, place: int) -> None:
         self.request_id = request_id
         self.mailbox = mailbox
         self.lane = lane
         self.place = place
+        self.rejects = False
+        """Whether a rejection has come for it by hand."""
 
 
 class Lane:

@@ -34,10 +34,11 @@ from ..protocol.execution_messages import (
 from ..protocol.executions import ENDS_FROM_OUTSIDE, EXECUTION_TABLE, ExecutionEvent, ExecutionState
 from ..protocol.failures import longest_delay_us
 from ..protocol.markers import TOKEN_BITS, token_from
+from ..protocol.messages import ReadStatus
 from ..protocol.outcomes import MAX_DIAGNOSTICS, Diagnostic, DiagnosticCode, Diagnostics
 from ..protocol.participation import ProviderPolicy
 from ..protocol.progress import Progress
-from ..protocol.replies import AcksSettled, CloseReply
+from ..protocol.replies import AcksSettled, CloseReply, RequestStatus
 from ..protocol.schedule import Schedule
 from ..protocol.settings import Settings, microseconds
 from ..protocol.statuses import CloseCause, RegisterStatus
@@ -46,7 +47,7 @@ from .delivery import Delivery
 from .direct import DirectCommit
 from .dispatcher import Dispatcher
 from .lane_worker import Event, LaneWorker
-from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .mailbox import CallFailed, Envelope, answer, refuse
 from .outside import (
     Addresses,
     CallEnded,
@@ -55,6 +56,7 @@ from .outside import (
     CancelCalls,
     Execute,
     ExecutionOver,
+    Granted,
     MakeCalls,
 )
 
@@ -114,8 +116,8 @@ class TranslationOperation(LaneWorker):
         self._work()
         return DEFERRED
 
-    def _reach(self, handle: Mailbox | None) -> None:
-        self._delivery.reach(handle)
+    def _reach(self, granted: Granted) -> None:
+        self._delivery.reach(granted)
 
     @handles(CallEnded)
     def _call_has_ended(self, message: CallEnded, _envelope: Envelope[Any]) -> None:
@@ -168,7 +170,7 @@ class TranslationOperation(LaneWorker):
                 break
         self._rest()
 
-    @handles(Recorded, AcksSettled, CallsMade, CloseReply, DirectCommitted, CallFailed)
+    @handles(Recorded, AcksSettled, CallsMade, CloseReply, DirectCommitted, RequestStatus, CallFailed)
     def _answered(self, reply: Any, _envelope: Envelope[Any]) -> None:
         """The answer to the one question that is open; a handle that has closed by then gives none."""
         if isinstance(reply, CallFailed) and self._asked is None:
@@ -178,6 +180,8 @@ class TranslationOperation(LaneWorker):
         failed = reply.error if isinstance(reply, CallFailed) else None
         if isinstance(question, RecordApplied):
             self._delivery.recorded(Recorded(failed=True) if failed is not None else reply)
+        elif isinstance(question, ReadStatus):
+            self._delivery.known(None if failed is not None else reply)
         elif isinstance(question, SettleParents):
             self._delivery.settled(question, None if failed is not None else reply)
         elif isinstance(question, CommitDirect) and self._direct is not None:

@@ -140,11 +140,16 @@ class Enter:
 
 @attrs.frozen
 class Granted:
-    """Coordinator → operation: it is yours until you answer; `handle` is that of the request while it is open."""
+    """Coordinator → operation: it is yours until you answer; `handle` is that of the request while it is open.
+
+    `rejects` if parents of it may have been rejected by hand; once it has closed, `rejected` holds them.
+    """
 
     request_id: str
     place: int
     handle: Mailbox | None
+    rejects: bool = False
+    rejected: frozenset[str] = frozenset()
 
 
 @attrs.frozen

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import traceback
 
 from loguru import logger
 
-__all__ = ["lost_lines", "report"]
+__all__ = ["lost_lines", "place_of", "report"]
 
 lost_lines = itertools.count()
 """Counts the lines that a sink could not take."""
@@ -18,3 +19,9 @@ def report(level: str, template: str, /, **fields: object) -> None:
         logger.opt(depth=1).log(level, template, **fields)
     except Exception:
         next(lost_lines)
+
+
+def place_of(error: BaseException) -> tuple[str, int]:
+    """Where an error was raised: its module and line, which show no text."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return (frames[-1].filename.rpartition("/")[2], frames[-1].lineno or 0) if frames else ("?", 0)

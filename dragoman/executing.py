@@ -71,8 +71,8 @@ class ExecutingFace(abc.ABC):
         """
         if not isinstance(request, TranslationRequest):
             raise InvalidArgument("request", "must be a TranslationRequest")
-        if feature is not None and not isinstance(feature, Feature):
-            raise InvalidArgument("feature", "must have document and dispatch")
+        if isinstance(feature, type) or not isinstance(feature, Feature | None):
+            raise InvalidArgument("feature", "must be an object that has a document and dispatch(parent, segments)")
         plan = plan_translation(request, self.settings)
         return self._begin(request.request_id, plan, provider, feature, progress)
 
@@ -93,10 +93,10 @@ class ExecutingFace(abc.ABC):
         feature: Feature | None,
         progress: Callable[[ParentEvent], object] | None,
     ) -> Translation:
+        if isinstance(provider, type) or not isinstance(provider, Provider | CallTaker | None):
+            raise InvalidArgument("provider", "must be an object that has complete(call), or take(call)")
         if isinstance(provider, Provider) and isinstance(self._dispatcher, SimulatedDispatcher):
             raise InvalidArgument("provider", "must answer by message under virtual time: use a ScriptedProvider")
-        if provider is not None and not isinstance(provider, Provider | CallTaker):
-            raise InvalidArgument("provider", "must have complete(call), or take(call)")
         if progress is not None and not callable(progress):
             raise InvalidArgument("progress", "must be callable")
         self._check_open()

@@ -17,9 +17,6 @@ from .protocol.statuses import StartStatus
 
 __all__ = ["Translation"]
 
-MAX_UNREAD_EVENTS = 10_000
-"""Events that wait for an iteration that has not begun or is slow; past it the oldest go."""
-
 
 class Translation(Future[TranslationOutcome]):
     """The future of an outcome: `.get(timeout)` in a thread, `await` under asyncio.
@@ -37,7 +34,7 @@ class Translation(Future[TranslationOutcome]):
         self.started: Future[StartReply] = Future(dispatcher)
         # Weakly: what the runtime still has to answer must not keep a forgotten runtime.
         self._cancel = weakref.WeakMethod(cancel)
-        self._events: deque[ParentEvent] = deque(maxlen=MAX_UNREAD_EVENTS)
+        self._events: deque[ParentEvent] = deque()
         self._reader: Callable[[], object] | None = None
         self.started.add_done_callback(self._refuse)
         self.add_done_callback(lambda _outcome: self._wake())
@@ -50,7 +47,8 @@ class Translation(Future[TranslationOutcome]):
     async def events(self) -> AsyncIterator[ParentEvent]:
         """The events of the parents, from the first that nobody has read, until the outcome is there.
 
-        For one reader at a time. Leaving the iteration early changes nothing.
+        At most two a parent, kept until they are read. For one reader at a time. Leaving the iteration early changes
+        nothing.
         """
         loop = asyncio.get_running_loop()
         arrived = asyncio.Event()

@@ -33,6 +33,8 @@ OWN_WORDS = (
     "a progress callback raised",
     "the provider",
     "raised",
+    "returned",
+    "in the place of a Completion of texts",
     "the feature history could not be written",
     "a callback of the feature history raised",
 )

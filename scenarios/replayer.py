@@ -177,7 +177,7 @@ def _described(what: Any) -> str:
         return " ".join(_described(part) for part in what)
     if attrs.has(type(what)):
         fields = ((field, getattr(what, field.name)) for field in attrs.fields(type(what)))
-        shown = (f"{field.name}={_shown(field, value)}" for field, value in fields)
+        shown = (f"{field.name}={_shown(field, value)}" for field, value in fields if field.repr)
         return f"{type(what).__name__}({', '.join(shown)})"
     if isinstance(what, str):
         return str(what)

@@ -11,8 +11,10 @@ from ..actors.actor import DEFERRED, Actor, handles
 from ..actors.dispatcher import Dispatcher
 from ..actors.futures import Future
 from ..actors.mailbox import Envelope, refuse
+from ..protocol.calls import Call
 from ..protocol.errors import DragomanError, InvalidArgument, UnknownCall
 from ..protocol.outcomes import ParentEvent, ParentEventKind, StartReply, TranslationOutcome
+from ..protocol.redaction import redacted
 from ..protocol.replies import AckReply
 from ..protocol.statuses import AckStatus, StartStatus
 from ..protocol.translations import DirectRequest, TranslationRequest
@@ -28,7 +30,7 @@ __all__ = ["Stage"]
 class _EditSource:
     request: str
     parent: str
-    text: str | tuple[str, ...] = attrs.field(repr=False)
+    text: str | tuple[str, ...] = attrs.field(repr=redacted)
 
 
 @attrs.frozen
@@ -71,7 +73,8 @@ class Stage:
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
-        self.provider = ScriptedProvider()
+        self._providers: list[ScriptedProvider] = []
+        self._provider_of: dict[str, ScriptedProvider] = {}
         self.accepted: list[tuple[object, str, str]] = []
         self.outcomes: dict[str, TranslationOutcome | None] = {}
         self._application = _Application(runtime.dispatcher)
@@ -98,17 +101,21 @@ class Stage:
                     document.close()
                 self._application.documents[request.request_id] = document
 
-        translation = self.runtime.translate(request, provider=self.provider, feature=document, progress=progress)
+        provider = ScriptedProvider()
+        translation = self.runtime.translate(request, provider=provider, feature=document, progress=progress)
         translation.started.add_done_callback(show)
-        return self._followed(translation)
+        return self._followed(translation, provider)
 
     def direct(self, request: DirectRequest) -> Future[StartReply]:
         """Start a direct call."""
-        return self._followed(self.runtime.direct(request, provider=self.provider))
+        provider = ScriptedProvider()
+        return self._followed(self.runtime.direct(request, provider=provider), provider)
 
-    def _followed(self, translation: Translation) -> Future[StartReply]:
+    def _followed(self, translation: Translation, provider: ScriptedProvider) -> Future[StartReply]:
         def begin(started: Future[StartReply]) -> None:
             if started.get().status is StartStatus.STARTED:
+                self._providers.append(provider)
+                self._provider_of[translation.request_id] = provider
                 self.outcomes[translation.request_id] = None
                 translation.add_done_callback(end)
 
@@ -118,9 +125,14 @@ class Stage:
         translation.started.add_done_callback(begin)
         return translation.started
 
-    def made(self, call: str) -> bool:
+    def calls(self, request: str) -> list[Call]:
+        """The calls of the newest request of that id, in the order in which they were made."""
+        provider = self._provider_of.get(request)
+        return [] if provider is None else provider.calls
+
+    def _was_made(self, call: str) -> bool:
         """Whether a call was ever made, whatever the runtime still remembers."""
-        return any(made.id == call for made in self.provider.calls)
+        return any(made.id == call for provider in self._providers for made in provider.calls)
 
     def answer(self, call: str, answered: Future[None]) -> Future[None]:
         """The answer to an answer: late ones are legal, also to a request that the runtime has forgotten."""
@@ -130,7 +142,7 @@ class Stage:
             try:
                 reply.settle(answered.get(), None)
             except UnknownCall as error:
-                reply.settle(None, None if self.made(call) else error)
+                reply.settle(None, None if self._was_made(call) else error)
             except DragomanError as error:
                 reply.settle(None, error)
 

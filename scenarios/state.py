@@ -70,7 +70,7 @@ def _calls(request: str, stage: Stage) -> Any:
             "units": [unit.id for unit in call.units],
             "history": [[turn.user, turn.assistant] for turn in call.history],
         }
-        for call in stage.provider.of(request)
+        for call in stage.calls(request)
     ]
 
 

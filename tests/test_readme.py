@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dragoman import Runtime, ScriptedProvider, TranslationRequest
 from dragoman.scenarios import replay_file
 
 README = Path(__file__).parent.parent / "README.md"
@@ -41,6 +43,27 @@ def test_the_translation_example_prints_what_its_comments_say(capsys: pytest.Cap
         "COMPLETED COMPLETE ['GOOD ', 'NIGHT', '!']",
         "['HELLO', 'GOOD NIGHT!']",
     ]
+
+
+def test_the_example_without_provider_and_feature_prints_what_its_comments_say(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    exec(compile(blocks("python")[3], "README", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == ["Guten Morgen", "Hallo"]
+
+
+def test_the_feature_of_the_readme_takes_translations_all_or_nothing() -> None:
+    names: dict[str, Any] = {}
+    exec(compile(blocks("python")[4], "README", "exec"), names)
+    rows = {"r1": {"name": "salt", "unit": "bag"}, "r2": {"name": "oil", "unit": "can"}}
+    with Runtime() as runtime:
+        request = TranslationRequest("t1", "s1", {name: list(row.values()) for name, row in rows.items()}, "de")
+        translation = runtime.translate(request, provider=ScriptedProvider(), feature=names["Table"](rows))
+        translation.started.get()
+        runtime.respond("t1/1", translations={"r1": ["Salz", "Sack"], "r2": ["Öl", "Dose"]}).get()
+        assert translation.get().quality == "COMPLETE"
+        assert [turn.assistant for turn in runtime.history("s1").get()] == ["SalzSack", "ÖlDose"]
+    assert rows == {"r1": {"name": "Salz", "unit": "Sack"}, "r2": {"name": "Öl", "unit": "Dose"}}
 
 
 def test_the_scenario_of_the_readme_passes(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ class ExecutionModel(Model):
         if started.session is not None:
             handle = [(name, "".join(text)) for name, text in sources.items()]
             assert super().register(request_id, session_id, handle) == "REGISTERED"
+            started.handle = self._find(request_id)
         self._work(started)
         return "STARTED"
 
@@ -336,7 +337,7 @@ class ExecutionModel(Model):
         session.turns = session.turns[-self.max_turns :]
 
     def _dispatch(self, execution: Execution, parent: str, pieces: Pieces) -> None:
-        if execution.undeliverable:
+        if execution.undeliverable or self._rejected_by_hand(execution, parent):
             return
         if execution.closed_document:
             execution.undeliverable = True
@@ -346,6 +347,10 @@ class ExecutionModel(Model):
             was_text = isinstance(execution.document[parent], str)
             execution.document[parent] = pieces[0] if was_text else list(pieces)
             super().ack(execution.id, parent, "".join(pieces))
+
+    def _rejected_by_hand(self, execution: Execution, parent: str) -> bool:
+        """A parent that was rejected is not applied either, whatever became of its handle since (C3.3)."""
+        return execution.handle is not None and execution.handle.states().get(parent) == "REJECTED"
 
     def _end_dispatch(self, execution: Execution) -> None:
         """Once nothing more is to be dispatched the window begins, or the handle closes if something could not be."""

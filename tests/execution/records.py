@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..acceptance.model import Session
+from ..acceptance.model import Request, Session
 
 Text = str | tuple[str, ...]
 Pieces = tuple[str, ...]
@@ -60,6 +60,7 @@ class Execution:
     parents: dict[str, Pieces]
     batches: list[Batch]
     history: list[tuple[str, str]]
+    handle: Request | None = None
     by_hand: bool = False
     refused: tuple[str, ...] = ()
     document: dict[str, Any] = field(default_factory=dict)

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dragoman.scenarios import SHIPPED, replay_file
+from dragoman.scenarios import SHIPPED, read_scenario, replay_file
 from dragoman.scenarios.logs import LogWatch
 from dragoman.scenarios.report import as_json
 from dragoman.scenarios.verbs import LATER_VERBS
 
+TELLING = 10
+"""Shorter texts stand in a line by chance."""
 EXAMPLES = Path(__file__).resolve().parents[3] / "shared" / "examples"
 
 shipped_files = sorted(SHIPPED.rglob("*.yaml"))
@@ -43,6 +45,18 @@ def first_later_verb(path: Path) -> str | None:
     return None
 
 
+def shown_texts(path: Path, timeline: tuple[str, ...]) -> list[str]:
+    """The texts of a scenario that its timeline shows, in whole; what is part of a name does not count."""
+    if first_later_verb(path) is not None:
+        return []
+    verbs = [step.verb for moment in read_scenario(path).timeline for step in moment.steps]
+    names = {str(name) for verb in verbs for name in verb.ids()}
+    texts = {text for verb in verbs for text in verb.texts() if isinstance(text, str) and len(text) >= TELLING}
+    telling = [text for text in texts if not any(text in name for name in names)]
+    whole = "\n".join(timeline)
+    return [text for text in telling if text in whole]
+
+
 def test_some_scenarios_ship() -> None:
     assert shipped_files
 
@@ -70,3 +84,4 @@ def test_a_replay_repeats_itself_to_the_byte(path: Path) -> None:
     assert as_json([once]) == as_json([again])
     changed = [pair for pair in zip(once.timeline, again.timeline, strict=True) if pair[0] != pair[1]]
     assert changed == []
+    assert shown_texts(path, once.timeline) == []
