@@ -34,7 +34,7 @@ _REFUSALS = {
 
 
 class Delivery:
-    """The outbox of one execution. `ask` sends a question to another actor, whose answer comes back to `answered`."""
+    """The outbox of one execution: what is to be asked next, and whom; the answers are brought back to it."""
 
     __slots__ = (
         "_acks",
@@ -122,7 +122,7 @@ class Delivery:
             self._events.append(ParentEvent(self._request_id, plan.id, ParentEventKind.REJECTED))
 
     def unresolved(self, parent_id: str) -> None:
-        """Reject a parent that will not be translated: it must not block what is accepted behind it."""
+        """Reject a parent that will not be translated: it must not hold up what is accepted behind it."""
         self._tell(parent_id, ParentEventKind.UNRESOLVED)
         self._acks.append(Reject(self._request_id, parent_id))
 
