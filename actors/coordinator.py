@@ -259,7 +259,11 @@ class AcceptanceCoordinator(Registrations):
         message = envelope.message
         if isinstance(message, SessionOpened) and message.request_id in self._opening:
             route = self._routes.get(message.request_id)
-            if route is not None:
+            running = self._executing.get(message.request_id)
+            if running is not None:
+                self._forget_execution(message.request_id, running.place)
+                self._leave(running.place, failure)
+            elif route is not None:
                 self._dispose(route)
             elif message.pinned:
                 self._sessions.tell(Unpin(message.session_id))

@@ -92,7 +92,7 @@ class TranslationService(Actor):
     @handles(ExecutionOver)
     def _over(self, message: ExecutionOver, _envelope: Envelope[Any]) -> None:
         """Everybody is told in an order in which nobody can ask too early: the coordinator, then whoever waits."""
-        execution = self._running.pop(message.request_id, None)
+        execution = self._running.get(message.request_id)
         if execution is None or execution.place != message.place:
             return
         try:
@@ -111,12 +111,14 @@ class TranslationService(Actor):
         else:
             refuse(execution.finished, message.failure)
         execution.operation.put(STOP_ENVELOPE)
+        # Not earlier: as long as it is listed, a fault in here is made good by `_fail`.
+        del self._running[message.request_id]
 
     def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
         """A fault while an end was taken must not leave anybody waiting for it."""
         super()._fail(envelope, failure, told)
         if isinstance(envelope.message, ExecutionOver):
-            execution = self._running.pop(envelope.message.request_id, None)
+            execution = self._running.get(envelope.message.request_id)
             if execution is not None:
                 self._end_with(envelope.message, execution)
 

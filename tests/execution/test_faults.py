@@ -57,14 +57,15 @@ def _places(owner: type[Any], *names: str) -> list[Place]:
 
 
 EVERYWHERE = [
-    *_places(Schedule, "next_call"),
+    *_places(Schedule, "next_call", "placed", "asked", "ended"),
     *_places(TranslationOperation, "__init__", "_start", "_granted", "_call_has_ended", "_resolved", "_calls_made"),
     *_places(TranslationOperation, "_finish", "_stop_everything", "_owed_answers", "_answered"),
+    *_places(TranslationOperation, "_handle_event", "_answer_call", "_call_ended", "_conclude", "_make_calls"),
     *_places(ProviderGateway, "_make", "_place", "_settle"),
-    *_places(TranslationService, "_execute", "_over", "_remember"),
+    *_places(TranslationService, "_execute", "_over", "_remember", "_end_with"),
     *_places(SessionManager, "_open", "_claim_for_calls"),
     *_places(AcceptanceCoordinator, "_register", "_opened", "_execute", "_enter", "_lane_left", "_leave"),
-    *_places(AcceptanceCoordinator, "_execution_ended"),
+    *_places(AcceptanceCoordinator, "_execution_ended", "_take_lane"),
 ]
 WITH_PARENTS = [
     *_places(Delivery, "complete", "next_question", "settled"),
@@ -77,6 +78,7 @@ WITHOUT_PARENTS = [
     *_places(SessionManager, "_commit_direct"),
 ]
 WHILE_CANCELLING = [
+    *_places(ProviderGateway, "_cancel"),
     *_places(AcceptanceCoordinator, "_end", "_ended"),
     *_places(TranslationService, "_end"),
     *_places(TranslationOperation, "_from_outside", "_finish", "_stop_everything", "_owed_answers"),
