@@ -137,7 +137,8 @@ class Delivery:
 
     def next_question(self) -> tuple[Mailbox, object] | None:
         """What is to be asked next, and whom; None if everything is delivered."""
-        if self._complete and self._looks and self._handle is not None:
+        if self._looks and self._handle is not None:
+            # First of all: what this event leads to may close the handle, and the next one may complete a parent.
             self._looks = False
             return self._handle, ReadStatus(self._request_id)
         complete, self._complete = self._complete, []

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import abc
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..protocol.errors import ActorFailed, RuntimeClosed
+from ..protocol.errors import ActorFailed
 from ..protocol.execution_messages import AnswerCall, End, Ended, ExecutionEnded, LaneLeft, ReadOutcome, TimeOut
 from ..protocol.executions import ENDS_FROM_OUTSIDE
 from ..protocol.messages import Close, HandleClosed, SessionOpened
@@ -77,16 +77,12 @@ class ExecutionOperations(SessionOperations):
         self._service: Mailbox
 
     @abc.abstractmethod
-    def _registration_before(self, request_id: str) -> Lane | None:
-        """The lane of a registration of that id which has come earlier and is not answered yet."""
+    def _registration_before(self, request_id: str, envelope: Envelope[Any] | None = None) -> Lane | None:
+        """The lane of a registration of that id which has come earlier (than `envelope`) and is not answered yet."""
 
     @abc.abstractmethod
-    def _wait_as_registration(self, lane: Lane, envelope: Envelope[Any]) -> Any:
-        """Let a registration wait in `lane`."""
-
-    @abc.abstractmethod
-    def _resumes_as_registration(self, envelope: Envelope[Any]) -> bool:
-        """Whether this registration has waited and now has its turn."""
+    def _in_turn(self, judge: Callable[[Any, Envelope[Any]], Any], message: Any, envelope: Envelope[Any]) -> Any:
+        """What `judge` says of a registration: its answer, or the lane in which it has to wait."""
 
     @abc.abstractmethod
     def _to_handle(self, message: Any, envelope: Envelope[Any]) -> Any:
@@ -110,20 +106,19 @@ class ExecutionOperations(SessionOperations):
 
     @handles(BeginApart)
     def _begin_apart(self, message: BeginApart, envelope: Envelope[Any]) -> Any:
+        return self._in_turn(self._judge_apart, message, envelope)
+
+    def _judge_apart(self, message: BeginApart, envelope: Envelope[Any]) -> Any:
         request_id = message.handoff.request_id
-        self._resumes_as_registration(envelope)
-        if self._closing:
-            refuse(envelope, RuntimeClosed())
-            return DEFERRED
-        before = self._registration_before(request_id)
+        before = self._registration_before(request_id, envelope)
         if before is not None:
-            return self._wait_as_registration(before, envelope)
+            return before
         if self._taken(request_id):
             return StartReply(StartStatus.DUPLICATE_REQUEST)
         if len(self._executing) >= self._max_open_executions:
             return StartReply(StartStatus.OVERLOADED)
         if self._opening and len(self._executing) + len(self._opening) >= self._max_open_executions:
-            return self._wait_as_registration(next(iter(self._opening.values()))[1], envelope)
+            return next(iter(self._opening.values()))[1]
         self._execute(message.begin, envelope, None, None, None)
         return DEFERRED
 

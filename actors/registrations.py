@@ -7,7 +7,7 @@ decided when it comes. One that does not registers nothing, and is executed all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..protocol.errors import RuntimeClosed
@@ -35,6 +35,19 @@ def _refused(message: Register | Begin, status: RegisterStatus) -> RegisterReply
     return RegisterReply(status) if isinstance(message, Register) else StartReply(StartStatus(status.value))
 
 
+class _Waiting:
+    """A registration that waits, in the order of arrival among those of its id, with the lane in which it does now.
+
+    Each has its own: those of one id may wait in different sessions, and a lane without waiters is forgotten.
+    """
+
+    __slots__ = ("envelope", "lane")
+
+    def __init__(self, envelope: Envelope[Any], lane: Lane) -> None:
+        self.envelope = envelope
+        self.lane = lane
+
+
 class Registrations(ExecutionOperations):
     """The part of the coordinator that lets requests in."""
 
@@ -52,25 +65,37 @@ class Registrations(ExecutionOperations):
         self._window_us = microseconds(settings.ack_window)
         self._prompt = settings.prompt_turns, settings.prompt_chars
         self._feature_history = feature_history
-        self._waiting: dict[str, tuple[Lane, int]] = {}
+        self._waiting: dict[str, list[_Waiting]] = {}
         self._registered = 0
 
     @handles(Register, Begin)
     def _register(self, message: Register | Begin, envelope: Envelope[Any]) -> Any:
+        if not self._lanes.resumes(envelope) and not self._takes_part(message.handoff):
+            return self._apart(message, envelope)
+        return self._in_turn(self._judge, message, envelope)
+
+    def _in_turn(self, judge: Callable[[Any, Envelope[Any]], Any], message: Any, envelope: Envelope[Any]) -> Any:
+        """What `judge` says of a registration: its answer, or the lane in which it has to wait (again)."""
+        judged: Any = DEFERRED
+        try:
+            if self._closing:
+                refuse(envelope, RuntimeClosed())
+            else:
+                judged = judge(message, envelope)
+        finally:
+            if not isinstance(judged, Lane):
+                self._no_longer_waits(envelope)
+        return self._wait_as_registration(judged, envelope) if isinstance(judged, Lane) else judged
+
+    def _judge(self, message: Register | Begin, envelope: Envelope[Any]) -> Any:
         handoff = message.handoff
         request_id = handoff.request_id
-        resumes = self._resumes_as_registration(envelope)
-        if self._closing:
-            refuse(envelope, RuntimeClosed())
-            return DEFERRED
-        if not resumes and not self._takes_part(handoff):
-            return self._apart(message, envelope)
         lane = self._lanes.get(handoff.session_id)
         if lane is not None and not lane.open:
-            return self._wait_as_registration(lane, envelope)
-        before = self._registration_before(request_id)
+            return lane
+        before = self._registration_before(request_id, envelope)
         if before is not None:
-            return self._wait_as_registration(before, envelope)
+            return before
         if self._taken(request_id):
             return _refused(message, RegisterStatus.DUPLICATE_REQUEST)
         needs_handle = isinstance(message, Register) or not message.plan.direct
@@ -82,7 +107,7 @@ class Registrations(ExecutionOperations):
                 return _refused(message, RegisterStatus.OVERLOADED)
             if needed and self._opening and used + len(self._opening) >= limit:
                 # Whether there is room depends on a registration that the session manager has yet to judge.
-                return self._wait_as_registration(next(iter(self._opening.values()))[1], envelope)
+                return next(iter(self._opening.values()))[1]
         if lane is None:
             lane = self._lanes.add(handoff.session_id)
         lane.hold(OPENING)
@@ -100,27 +125,29 @@ class Registrations(ExecutionOperations):
 
     def _wait_as_registration(self, lane: Lane, envelope: Envelope[Any]) -> Any:
         """Let a registration wait in `lane`; whatever comes for its request waits there behind it."""
-        request_id = envelope.message.handoff.request_id
-        _lane, count = self._waiting.get(request_id, (lane, 0))
-        self._waiting[request_id] = lane, count + 1
+        waiting = self._waiting.setdefault(envelope.message.handoff.request_id, [])
+        entry = next((entry for entry in waiting if entry.envelope is envelope), None)
+        if entry is None:
+            waiting.append(_Waiting(envelope, lane))
+        else:
+            entry.lane = lane
         return self._lanes.wait(lane, envelope)
 
-    def _resumes_as_registration(self, envelope: Envelope[Any]) -> bool:
-        resumes = self._lanes.resumes(envelope)
-        if resumes:
-            self._no_longer_waits(envelope.message.handoff.request_id)
-        return resumes
+    def _no_longer_waits(self, envelope: Envelope[Any]) -> None:
+        request_id = envelope.message.handoff.request_id
+        left = [entry for entry in self._waiting.pop(request_id, ()) if entry.envelope is not envelope]
+        if left:
+            self._waiting[request_id] = left
 
-    def _no_longer_waits(self, request_id: str) -> None:
-        lane, count = self._waiting.pop(request_id)
-        if count > 1:
-            self._waiting[request_id] = lane, count - 1
-
-    def _registration_before(self, request_id: str) -> Lane | None:
-        """The lane of a registration of that id which has come earlier and is not answered yet."""
-        waiting = self._waiting.get(request_id)
-        if waiting is not None and not waiting[0].resuming:
-            return waiting[0]
+    def _registration_before(self, request_id: str, envelope: Envelope[Any] | None = None) -> Lane | None:
+        lanes: list[Lane] = []
+        for entry in self._waiting.get(request_id, ()):
+            if entry.envelope is envelope:
+                break
+            lanes.append(entry.lane)
+        for lane in reversed(lanes):
+            if not lane.resuming:
+                return lane
         opening = self._opening.get(request_id)
         return None if opening is None else opening[1]
 

@@ -145,6 +145,10 @@ SCENES: dict[str, tuple[list[Step], Step]] = {
         [[_translate("r0", "ab", "cd")]],
         [("ack", "r0", "p1", "first"), _good("r0/1", p1="ba"), ("reject", "r0", "p2"), _good("r0/2", p2="dc")],
     ),
+    "a rejection by hand, and answers that close the handle before its parent comes": (
+        [[_translate("r0", "ab", "cd")]],
+        [("reject", "r0", "p1"), _fails("r0/2", "POLICY"), _good("r0/1", p1="ba")],
+    ),
     "the application edits and goes away": (
         [[_translate("r0", "ab", "cd")]],
         [("edit", "r0", "p1", "new"), _good("r0/1", p1="ba"), ("fail_dispatch", "r0"), _good("r0/2", p2="dc")],
