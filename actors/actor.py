@@ -132,8 +132,7 @@ class Actor(pykka.Actor):
         except BaseException as error:
             failure = self._failure(error)
             told = _alone(error) if isinstance(error, DragomanError) else failure
-            if isinstance(error, KeyboardInterrupt):
-                interrupts.hold()
+            interrupts.keep(error)
         if failure is not None:
             # Outside of the clause: what a callback raises must not be chained to the fault, which may show texts.
             self._fail(envelope, failure, told)

@@ -15,7 +15,7 @@ from ..protocol.features import DispatchFailed, Feature, ParentRefused, Replacem
 from . import interrupts
 from .reporting import place_of, report
 
-__all__ = ["Dispatched", "FeatureBoundary", "held"]
+__all__ = ["Dispatched", "FeatureBoundary"]
 
 
 class Dispatched(StrEnum):
@@ -80,14 +80,8 @@ def _refusal(fault: BaseException, *, applied: bool) -> Dispatched:
     return Dispatched.REFUSED if refused else Dispatched.FAULTY
 
 
-def held(fault: BaseException) -> None:
-    """Keep a Ctrl-C that struck in the application's code until the kernel is left."""
-    if isinstance(fault, KeyboardInterrupt):
-        interrupts.hold()
-
-
 def _note(fault: BaseException) -> None:
-    held(fault)
+    interrupts.keep(fault)
     module, line = place_of(fault)
     report(
         "ERROR",

@@ -17,7 +17,7 @@ two closed requests a full ledger forgets first, and whether a registration find
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ..protocol.errors import ActorFailed
@@ -43,14 +43,12 @@ from ..protocol.messages import (
     WaitedTooLong,
     WindowEnded,
 )
-from ..protocol.participation import ProviderPolicy
 from ..protocol.replies import (
     NO_REQUEST,
     AckReply,
     ActivateReply,
     CloseReply,
 )
-from ..protocol.settings import Settings
 from ..protocol.statuses import (
     AckStatus,
     ActivateStatus,
@@ -58,10 +56,9 @@ from ..protocol.statuses import (
     CloseStatus,
 )
 from .actor import DEFERRED, STOP_ENVELOPE, handles
-from .dispatcher import Dispatcher
 from .futures import Future
 from .lanes import Lane, Route, hold_of
-from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .mailbox import CallFailed, Envelope, answer, refuse
 from .registrations import OPENING, Registrations
 from .session_operations import EXPIRY
 
@@ -83,17 +80,6 @@ _FromHandle = HandleClosed | TurnTaken | WaitedTooLong | PassedOver | WindowEnde
 
 class AcceptanceCoordinator(Registrations):
     """Owns which request is open where, and lets the operations of a session pass one after another."""
-
-    def __init__(
-        self,
-        dispatcher: Dispatcher,
-        settings: Settings,
-        providers: Mapping[str, ProviderPolicy],
-        sessions: Mailbox,
-        feature_history: Mailbox | None = None,
-    ) -> None:
-        super().__init__(dispatcher, settings, providers, sessions, feature_history)
-        self._shut_down: tuple[Envelope[Any], int] | None = None
 
     @handles(Acknowledge, Reject, Activate)
     def _to_handle(self, message: Any, envelope: Envelope[Any]) -> Any:

@@ -18,7 +18,8 @@ from ..protocol.outcomes import Diagnostic, DiagnosticCode, ParentEvent, ParentE
 from ..protocol.replies import AcksSettled, RequestStatus
 from ..protocol.statuses import AckStatus, CloseCause, ParentState
 from ..protocol.units import ParentPlan
-from .boundary import Dispatched, FeatureBoundary, held
+from . import interrupts
+from .boundary import Dispatched, FeatureBoundary
 from .mailbox import Mailbox
 from .outside import Execute, Granted, recording_of
 from .reporting import report
@@ -191,5 +192,5 @@ class Delivery:
         try:
             self._progress(event)
         except BaseException as error:
-            held(error)
+            interrupts.keep(error)
             report("ERROR", "a progress callback raised {error_type}", error_type=type(error).__name__)

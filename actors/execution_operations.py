@@ -74,6 +74,7 @@ class ExecutionOperations(SessionOperations):
         self._in_lane: dict[int, str] = {}
         self._ending: dict[str, deque[tuple[Envelope[Any], str | None]]] = {}
         self._closing = False
+        self._shut_down: tuple[Envelope[Any], int] | None = None
         self._service: Mailbox
 
     @abc.abstractmethod
@@ -158,7 +159,7 @@ class ExecutionOperations(SessionOperations):
         running = self._executing.get(message.request_id)
         if running is None or running.place != message.place or running.session_id is None or self._closing:
             return None
-        lane = self._lanes.get(running.session_id) or self._lanes.add(running.session_id)
+        lane = self._lanes.get_or_add(running.session_id)
         if not lane.open:
             return self._lanes.wait(lane, envelope)
         self._take_lane(lane, message.place)
@@ -204,7 +205,7 @@ class ExecutionOperations(SessionOperations):
         if running is None or cause not in ENDS_FROM_OUTSIDE:
             return _NOTHING_TO_END if isinstance(message, TimeOut) else self._to_handle(message, envelope)
         if running.session_id is not None:
-            lane = self._lanes.get(running.session_id) or self._lanes.add(running.session_id)
+            lane = self._lanes.get_or_add(running.session_id)
             if not lane.open:
                 return self._lanes.wait(lane, envelope)
             lane.hold(_ENDING)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from .dispatcher import Dispatcher
 
-__all__ = ["Future", "WaitTimeout"]
+__all__ = ["Future", "WaitTimeout", "call_on"]
 
 T = TypeVar("T")
 
@@ -114,10 +114,7 @@ class Future(pykka.Future[T]):
             waiter: asyncio.Future[None] = loop.create_future()
 
             def wake(_future: object) -> None:
-                try:
-                    loop.call_soon_threadsafe(_release, waiter)
-                except RuntimeError:
-                    report("DEBUG", "the event loop closed before an answer that was awaited on it")
+                call_on(loop, _release, waiter)
 
             self.add_done_callback(wake)
             try:
@@ -190,6 +187,14 @@ class Future(pykka.Future[T]):
             raise self._error.with_traceback(None)
         value: T = self._value
         return value
+
+
+def call_on(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: object) -> None:
+    """Call `callback` on an event loop where somebody awaits, from any thread; nobody does when the loop has closed."""
+    try:
+        loop.call_soon_threadsafe(callback, *arguments)
+    except RuntimeError:
+        report("DEBUG", "the event loop closed before an answer that was awaited on it")
 
 
 def _release(waiter: asyncio.Future[None]) -> None:

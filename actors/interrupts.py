@@ -57,6 +57,12 @@ def hold() -> None:
     pending = True
 
 
+def keep(error: BaseException) -> None:
+    """Hold an interrupt that struck in code which the kernel called, and which is not to end by it."""
+    if isinstance(error, KeyboardInterrupt):
+        hold()
+
+
 def raise_pending() -> None:
     """Raise the interrupt that was held, in the main thread, now that the kernel is left."""
     global pending

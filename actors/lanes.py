@@ -172,8 +172,10 @@ class Lanes:
         """The lane of a session that has one; `KeyError` if it has not."""
         return self._lanes[session_id]
 
-    def add(self, session_id: str) -> Lane:
-        lane = self._lanes[session_id] = Lane(session_id)
+    def get_or_add(self, session_id: str) -> Lane:
+        lane = self._lanes.get(session_id)
+        if lane is None:
+            lane = self._lanes[session_id] = Lane(session_id)
         return lane
 
     def wait(self, lane: Lane, envelope: Envelope[Any]) -> Any:

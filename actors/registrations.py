@@ -108,8 +108,7 @@ class Registrations(ExecutionOperations):
             if needed and self._opening and used + len(self._opening) >= limit:
                 # Whether there is room depends on a registration that the session manager has yet to judge.
                 return next(iter(self._opening.values()))[1]
-        if lane is None:
-            lane = self._lanes.add(handoff.session_id)
+        lane = self._lanes.get_or_add(handoff.session_id)
         lane.hold(OPENING)
         self._opening[request_id] = envelope, lane
         reads = self._prompt if isinstance(message, Begin) else None

@@ -13,6 +13,7 @@ from .actors.futures import Future
 from .actors.mailbox import Envelope, Mailbox
 from .actors.outside import Begin, Outside
 from .actors.simulation import SimulatedDispatcher
+from .arguments import text_of
 from .crew import Crew
 from .protocol.applied import AppliedKey, AppliedParent, FindApplied, ReadApplied
 from .protocol.calls import CallTaker, Completion, Provider
@@ -45,7 +46,7 @@ class ExecutingFace(abc.ABC):
     def _check_open(self) -> None: ...
 
     @abc.abstractmethod
-    def _send(self, mailbox: Mailbox, message: object) -> Future[Any]: ...
+    def _ask(self, message: object, mailbox: Mailbox | None = None) -> Future[Any]: ...
 
     @abc.abstractmethod
     def cancel(self, request_id: str) -> Future[CloseReply]: ...
@@ -160,37 +161,29 @@ class ExecutingFace(abc.ABC):
         request_id, slash, number = call.rpartition("/") if isinstance(call, str) else ("", "", "")
         if not slash or not (number.isascii() and number.isdigit()) or len(number) > 12:
             raise InvalidArgument("call", "must be REQUEST/N")
-        self._check_open()
-        return self._send(
-            self._crew.coordinator, AnswerCall(request_id=exact(request_id), number=int(number), **answer)
-        )
+        return self._ask(AnswerCall(request_id=exact(request_id), number=int(number), **answer))
 
     def time_out(self, request_id: str) -> Future[CloseReply]:
         """The execution timeout of a request elapses now (C8): `DISPOSED`, or `UNKNOWN_REQUEST` if nothing runs."""
-        self._check_open()
-        return self._send(self._crew.coordinator, TimeOut(_name("request_id", request_id)))
+        return self._ask(TimeOut(text_of("request_id", request_id)))
 
     def request_outcome(self, request_id: str) -> Future[TranslationOutcome | None]:
         """How an execution ended, without its texts; None while it runs, and for one that is not remembered."""
-        self._check_open()
-        return self._send(self._crew.coordinator, ReadOutcome(_name("request_id", request_id)))
+        return self._ask(ReadOutcome(text_of("request_id", request_id)))
 
     def statistics(self) -> Future[FrozenMapping[ProviderStatistics]]:
         """The physical calls of each provider (C13), apart from all history."""
-        self._check_open()
-        return self._send(self._crew.statistics, Inspect())
+        return self._ask(Inspect(), self._crew.statistics)
 
     def feature_history(self) -> Future[tuple[AppliedParent, ...]]:
         """Every parent that a feature applied, in the order of application, from the durable history (C13)."""
-        self._check_open()
-        return self._send(self._crew.feature_history, ReadApplied())
+        return self._ask(ReadApplied(), self._crew.feature_history)
 
     def find_applied(self, key: AppliedKey) -> Future[AppliedParent | None]:
         """The newest entry of the durable feature history with that key; None if there is none."""
         if not isinstance(key, AppliedKey) or not all(isinstance(part, str) for part in attrs.astuple(key)):
             raise InvalidArgument("key", "must be an AppliedKey of texts")
-        self._check_open()
-        return self._send(self._crew.feature_history, FindApplied(key))
+        return self._ask(FindApplied(key), self._crew.feature_history)
 
 
 def _pairs(translations: Mapping[str, str | Sequence[str]]) -> tuple[tuple[str, str | tuple[str, ...]], ...]:
@@ -203,12 +196,6 @@ def _pairs(translations: Mapping[str, str | Sequence[str]]) -> tuple[tuple[str, 
             raise InvalidArgument("translations", "must map units to a text or to a list of texts")
         pairs.append((exact(unit), exact(text) if isinstance(text, str) else tuple(map(exact, segments))))
     return tuple(pairs)
-
-
-def _name(field: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise InvalidArgument(field, f"must be text, not {type(value).__name__}")
-    return exact(value)
 
 
 def _document(feature: Feature) -> str:

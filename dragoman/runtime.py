@@ -19,6 +19,7 @@ from .actors.reporting import report
 from .actors.running import here
 from .actors.sessions import SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
+from .arguments import text_of
 from .crew import Crew
 from .executing import ExecutingFace
 from .protocol.errors import BlockingInHandler, DragomanError, InvalidArgument, RuntimeClosed
@@ -126,7 +127,7 @@ class Runtime(ExecutingFace):
 
     def activate(self, request_id: str) -> Future[ActivateReply]:
         """Start the ACK window of a request whose results were dispatched (C4, C8); a second time changes nothing."""
-        return self._ask(Activate(_text("request_id", request_id)))
+        return self._ask(Activate(text_of("request_id", request_id)))
 
     def acknowledge(self, request_id: str, parent_id: str, result: str) -> Future[AckReply]:
         """Say that a parent was finally accepted with `result` (C3.3, C11).
@@ -136,15 +137,15 @@ class Runtime(ExecutingFace):
         change nothing.
         """
         message = Acknowledge(
-            _text("request_id", request_id),
-            _text("parent_id", parent_id),
+            text_of("request_id", request_id),
+            text_of("parent_id", parent_id),
             exact(result) if isinstance(result, str) else None,
         )
         return self._ask(message)
 
     def reject(self, request_id: str, parent_id: str) -> Future[AckReply]:
         """Say that a parent was not accepted (C3.3, C18): it makes no turn, and holds up nobody behind it."""
-        return self._ask(Reject(_text("request_id", request_id), _text("parent_id", parent_id)))
+        return self._ask(Reject(text_of("request_id", request_id), text_of("parent_id", parent_id)))
 
     def cancel(self, request_id: str) -> Future[CloseReply]:
         """End a request as cancelled (C9): its execution, and its handle; what has committed stays.
@@ -152,15 +153,15 @@ class Runtime(ExecutingFace):
         What is pending is discarded. `DISPOSED` if there was an execution or an open handle to end; an execution that
         is over keeps its outcome.
         """
-        return self._ask(Close(_text("request_id", request_id), CloseCause.CANCELLED))
+        return self._ask(Close(text_of("request_id", request_id), CloseCause.CANCELLED))
 
     def dispatch_failed(self, request_id: str) -> Future[CloseReply]:
         """Close a request whose results could not be handed to the feature (C4)."""
-        return self._ask(Close(_text("request_id", request_id), CloseCause.DISPATCH_FAILED))
+        return self._ask(Close(text_of("request_id", request_id), CloseCause.DISPATCH_FAILED))
 
     def request_status(self, request_id: str) -> Future[RequestStatus]:
         """What became of a request, open or closed, as long as the ledger remembers it."""
-        return self._ask(ReadStatus(_text("request_id", request_id)))
+        return self._ask(ReadStatus(text_of("request_id", request_id)))
 
     def history(
         self,
@@ -196,7 +197,7 @@ class Runtime(ExecutingFace):
         """
         for name, text in (("system", system), ("user", user)):
             if text is not None:
-                _text(name, text)
+                text_of(name, text)
         prompt: Future[tuple[ChatMessage, ...]] = Future(self._dispatcher)
 
         def give(turns: Future[tuple[Turn, ...]]) -> None:
@@ -219,7 +220,7 @@ class Runtime(ExecutingFace):
 
     def clear_session(self, session_id: str) -> Future[ClearReply]:
         """Close the open requests of a session, then forget it (C16): what was dropped does not come back."""
-        return self._ask(ClearSession(_text("session_id", session_id)))
+        return self._ask(ClearSession(text_of("session_id", session_id)))
 
     def configure(self, *, history_enabled: bool) -> Future[ConfigureReply]:
         """Set the user's history switch (C3) for requests, reads and claims that begin from now on."""
@@ -231,7 +232,7 @@ class Runtime(ExecutingFace):
         """Fault injection, for tests: the next `times` turns to be committed into the session fail."""
         if not isinstance(times, int) or isinstance(times, bool) or times < 0:
             raise InvalidArgument("times", "must be an integer of at least 0")
-        return self._ask(FailCommits(_text("session_id", session_id), times))
+        return self._ask(FailCommits(text_of("session_id", session_id), times))
 
     def snapshot(self, timeout: float | None = None) -> Snapshot:
         """All that the runtime holds now, waiting up to `timeout` seconds for its actors; for tests and tools."""
@@ -336,10 +337,11 @@ class Runtime(ExecutingFace):
         if self._closed:
             raise RuntimeClosed
 
-    def _ask(self, message: object) -> Future[Any]:
+    def _ask(self, message: object, mailbox: Mailbox | None = None) -> Future[Any]:
+        """Ask the coordinator, through which whatever names a request or a session goes, or another actor."""
         if self._closed:
             raise RuntimeClosed
-        return self._send(self._coordinator, message)
+        return self._send(mailbox or self._coordinator, message)
 
     def _send(self, mailbox: Mailbox, message: object) -> Future[Any]:
         future: Future[Any] = Future(self._dispatcher)
@@ -353,18 +355,12 @@ class Runtime(ExecutingFace):
         return future
 
 
-def _text(field: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise InvalidArgument(field, f"must be text, not {type(value).__name__}")
-    return exact(value)
-
-
 def _identity(session_id: str, provider: str, mode: str, purpose: str) -> tuple[str, str, str, str]:
     return (
-        _text("session_id", session_id),
-        _text("provider", provider),
-        _text("mode", mode),
-        _text("purpose", purpose),
+        text_of("session_id", session_id),
+        text_of("provider", provider),
+        text_of("mode", mode),
+        text_of("purpose", purpose),
     )
 
 

@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 from .actors.dispatcher import Dispatcher
-from .actors.futures import Future
-from .actors.reporting import report
+from .actors.futures import Future, call_on
 from .protocol.errors import RuntimeClosed, TranslationRefused
 from .protocol.outcomes import ParentEvent, StartReply, TranslationOutcome
 from .protocol.statuses import StartStatus
@@ -54,10 +53,7 @@ class Translation(Future[TranslationOutcome]):
         arrived = asyncio.Event()
 
         def wake() -> None:
-            try:
-                loop.call_soon_threadsafe(arrived.set)
-            except RuntimeError:
-                report("DEBUG", "the event loop closed before an answer that was awaited on it")
+            call_on(loop, arrived.set)
 
         self._reader = wake
         try:

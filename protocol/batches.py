@@ -149,8 +149,6 @@ class BatchRun:
             return self._failed_for_good(TEXT_TOO_LONG)
         self._move(BatchEvent.START)
         self.attempt += 1
-        self._kept = {}
-        self._queue = []
         return self._ask(self.units, self._primary_format, recovers=False)
 
     def placed(self, key: int) -> None:

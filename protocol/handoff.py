@@ -15,7 +15,7 @@ from .markers import contains_marker
 from .redaction import redacted
 from .statuses import Purpose
 
-__all__ = ["Handoff", "Parent", "exact", "exact_handoff", "examine", "in_source_order"]
+__all__ = ["Handoff", "Parent", "exact", "exact_handoff", "examine", "in_source_order", "plain"]
 
 
 @attrs.frozen
@@ -122,11 +122,13 @@ def exact(text: str) -> str:
     return text if type(text) is str else str.__str__(text)
 
 
+def plain(value: Any) -> Any:
+    """A text as a plain `str`; what is no text stays as it is, for `examine` to refuse."""
+    return exact(value) if isinstance(value, str) else value
+
+
 def exact_handoff(handoff: Handoff) -> Handoff:
     """`handoff` with every text of it exact; what is no text stays as it is."""
-
-    def plain(value: Any) -> Any:
-        return exact(value) if isinstance(value, str) else value
 
     def plain_parent(parent: Any) -> Any:
         if type(parent) is Parent and type(parent.id) is str and type(parent.source) is str:

@@ -28,10 +28,7 @@ class FrozenMapping(Mapping[str, V]):
         return len(self._entries)
 
     def __hash__(self) -> int:
-        return hash(frozenset(self._entries))
+        return hash(frozenset(self._entries.items()))
 
     def __repr__(self) -> str:
         return f"<{len(self._entries)} entries>"
-
-    def __reduce__(self) -> tuple[type[FrozenMapping[V]], tuple[dict[str, V]]]:
-        return FrozenMapping, (dict(self._entries),)

@@ -35,11 +35,10 @@ class Progress:
         for unit_id, texts in pieces:
             place = self._places[unit_id]
             plan = self._plans[place]
-            fragments = self._fragments.setdefault(place, {})
-            if plan.id in self.unresolved or plan.id in self.translated or unit_id in fragments:
+            if plan.id in self.unresolved or plan.id in self.translated or unit_id in self._fragments.get(place, ()):
                 suppressed += 1
                 continue
-            fragments[unit_id] = texts
+            self._fragments.setdefault(place, {})[unit_id] = texts
             self._missing[place] -= 1
             if not self._missing[place]:
                 complete.append(place)

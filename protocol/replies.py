@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -88,28 +88,16 @@ class ConfigureReply:
     status: ConfigureStatus
 
 
-class ParentStates(Mapping[str, ParentState]):
+class ParentStates(FrozenMapping[ParentState]):
     """The state of each parent of a request by its id, in source order; read-only."""
 
-    __slots__ = ("_states",)
+    __slots__ = ()
 
     def __init__(self, ids: Sequence[str] = (), states: Sequence[ParentState] = ()) -> None:
-        self._states = dict(zip(ids, states, strict=True))
-
-    def __getitem__(self, parent_id: str) -> ParentState:
-        return self._states[parent_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._states)
-
-    def __len__(self) -> int:
-        return len(self._states)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._states.items()))
+        super().__init__(dict(zip(ids, states, strict=True)))
 
     def __repr__(self) -> str:
-        states = ", ".join(f"{parent_id!r}: {state.value}" for parent_id, state in self._states.items())
+        states = ", ".join(f"{parent_id!r}: {state.value}" for parent_id, state in self.items())
         return f"ParentStates({states})"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from .handoff import Handoff, Parent, exact, examine
+from .handoff import Handoff, Parent, exact, examine, plain
 from .redaction import redacted
 from .settings import Settings
 from .statuses import Purpose
@@ -29,8 +29,8 @@ def _snapshot(parents: Any) -> Any:
 
 def _segments(source: Any) -> Any:
     if isinstance(source, str | Mapping | Set) or not isinstance(source, Iterable):
-        return _exact(source)
-    return tuple(_exact(segment) for segment in source)
+        return plain(source)
+    return tuple(plain(segment) for segment in source)
 
 
 def _shown(parents: object) -> str:
@@ -86,7 +86,7 @@ def plan_translation(request: TranslationRequest, settings: Settings) -> Plan | 
     found: Any = request.parents
     pairs = found if isinstance(found, tuple) else ()
     sources = tuple(
-        Parent(_exact(parent_id), order, source if isinstance(source, str) else _joined(source))
+        Parent(plain(parent_id), order, source if isinstance(source, str) else _joined(source))
         for order, (parent_id, source) in enumerate(pairs)
     )
     if not isinstance(found, tuple):
@@ -115,8 +115,8 @@ def plan_translation(request: TranslationRequest, settings: Settings) -> Plan | 
 
 def plan_direct(request: DirectRequest) -> Plan | str:
     """The plan of a direct call, or why it is not valid: one unit, named as the request, never split."""
-    source = _exact(request.source)
-    handoff = _handoff(request, (Parent(_exact(request.request_id), 0, source),))
+    source = plain(request.source)
+    handoff = _handoff(request, (Parent(plain(request.request_id), 0, source),))
     reason = _examine(request, handoff)
     if reason is not None:
         return reason.replace("parents[0].source", "source").replace("parents[0].id", "request_id")
@@ -131,10 +131,6 @@ def plan_direct(request: DirectRequest) -> Plan | str:
     )
 
 
-def _exact(value: Any) -> Any:
-    return exact(value) if isinstance(value, str) else value
-
-
 def _joined(segments: Any) -> Any:
     """The clean source of a parent of segments (C3.2): joined with nothing between; None if they are no texts."""
     if isinstance(segments, tuple) and segments and all(isinstance(segment, str) for segment in segments):
@@ -144,18 +140,18 @@ def _joined(segments: Any) -> Any:
 
 def _handoff(request: TranslationRequest | DirectRequest, parents: tuple[Parent, ...]) -> Handoff:
     return Handoff(
-        _exact(request.request_id),
-        _exact(request.session_id),
-        _exact(request.provider),
-        _exact(request.mode),
+        plain(request.request_id),
+        plain(request.session_id),
+        plain(request.provider),
+        plain(request.mode),
         parents,
-        _exact(request.purpose),
+        plain(request.purpose),
     )
 
 
 def _examine(request: TranslationRequest | DirectRequest, handoff: Handoff) -> str | None:
     for name in ("source_language", "target_language"):
-        value: object = _exact(getattr(request, name))
+        value: object = plain(getattr(request, name))
         if not isinstance(value, str) or not value:
             return f"{name} must be text that is not empty"
     return examine(handoff, executed=True)
