@@ -93,8 +93,6 @@ class IoLoop:
         return (thread.name,) if thread.is_alive() else ()
 
     def _begin(self, started: IoTask, provider: Provider, call: Call, done: Done) -> None:
-        if started.cancelled:
-            return
         task = asyncio.ensure_future(_complete(started, provider, call, done))
         started.task = task
         self._tasks.add(task)

@@ -53,8 +53,6 @@ class LaneWorker(Actor):
     @handles(Granted)
     def _granted(self, message: Granted, envelope: Envelope[Any]) -> Any:
         self._entering = False
-        if self._over:
-            return LaneLeft(self._request_id, self._place)
         self._lane = envelope
         self._reach(message)
         self._work()

@@ -74,7 +74,7 @@ def attempts_for(error: str) -> int:
 
 def longest_delay_us(attempt: int) -> int:
     """The longest wait after attempt number `attempt` (from 1) has failed, in microseconds; the shortest is half."""
-    return min(_LONGEST_DELAY_US, _FIRST_DELAY_US << min(attempt - 1, 10))
+    return min(_LONGEST_DELAY_US, _FIRST_DELAY_US << (attempt - 1))
 
 
 def counts_for_circuit(error: str) -> bool:
