@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from ..protocol.calls import Call, CallTaker, Completion, Provider
+from ..protocol.calls import CallTaker, Completion, Provider, ProviderCall
 from ..protocol.circuits import Circuit, Passage
 from ..protocol.errors import ActorFailed
 from ..protocol.execution_messages import AnswerCall, CountCall, CountError
@@ -63,7 +63,7 @@ class _Provider:
 class _OpenCall:
     __slots__ = ("key", "made", "operation", "passage", "provider", "task")
 
-    def __init__(self, call: Call, made: int, passage: Passage, operation: Mailbox) -> None:
+    def __init__(self, call: ProviderCall, made: int, passage: Passage, operation: Mailbox) -> None:
         self.provider = call.provider
         self.key = call.key
         self.made = made
@@ -107,7 +107,7 @@ class ProviderGateway(Actor):
             self._place(call, passage, message)
         return CallsMade(tuple(placed))
 
-    def _place(self, call: Call, passage: Passage, message: MakeCalls) -> None:
+    def _place(self, call: ProviderCall, passage: Passage, message: MakeCalls) -> None:
         self._made += 1
         made = self._made
         opened = _OpenCall(call, made, passage, message.operation)

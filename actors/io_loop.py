@@ -13,7 +13,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 
-from ..protocol.calls import Call, Completion, Provider
+from ..protocol.calls import Completion, Provider, ProviderCall
 from ..protocol.completions import normalised
 from ..protocol.failures import PROVIDER_FAULT, ProviderError
 from .reporting import place_of, report
@@ -65,7 +65,7 @@ class IoLoop:
         """The tasks that have not ended."""
         return len(self._tasks)
 
-    def start(self, provider: Provider, call: Call, done: Done) -> IoTask:
+    def start(self, provider: Provider, call: ProviderCall, done: Done) -> IoTask:
         """Make the call; `done` is told a completion or the name of an error. Only the gateway calls this."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
@@ -92,7 +92,7 @@ class IoLoop:
         thread.join(timeout_s)
         return (thread.name,) if thread.is_alive() else ()
 
-    def _begin(self, started: IoTask, provider: Provider, call: Call, done: Done) -> None:
+    def _begin(self, started: IoTask, provider: Provider, call: ProviderCall, done: Done) -> None:
         task = asyncio.ensure_future(_complete(started, provider, call, done))
         started.task = task
         self._tasks.add(task)
@@ -112,7 +112,7 @@ class IoLoop:
             loop.close()
 
 
-async def _complete(started: IoTask, provider: Provider, call: Call, done: Done) -> None:
+async def _complete(started: IoTask, provider: Provider, call: ProviderCall, done: Done) -> None:
     if started.cancelled:
         return
     completion: Completion | None = None

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ..protocol.applied import AppliedParent, RecordApplied
-from ..protocol.calls import Call, CallTaker, Completion, Provider
+from ..protocol.calls import CallTaker, Completion, Provider, ProviderCall
 from ..protocol.features import Feature
 from ..protocol.handoff import Handoff
 from ..protocol.history import Turn
@@ -170,7 +170,7 @@ class MakeCalls:
     A call without a key gets the one that last succeeded.
     """
 
-    calls: tuple[Call, ...]
+    calls: tuple[ProviderCall, ...]
     first_number: int
     operation: Mailbox
     provider: Provider | CallTaker | None

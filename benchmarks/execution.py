@@ -16,7 +16,7 @@ import json
 import random
 import time
 
-from dragoman import Call, Completion, Runtime, Settings, TextDocument, TranslationRequest
+from dragoman import Completion, ProviderCall, Runtime, Settings, TextDocument, TranslationRequest
 
 
 class RandomLatency:
@@ -27,7 +27,7 @@ class RandomLatency:
         self._latency_s = latency_s
         self.waited_s = 0.0
 
-    async def complete(self, call: Call) -> Completion:
+    async def complete(self, call: ProviderCall) -> Completion:
         return Completion(await self.answer([(unit.id, unit.text) for unit in call.units]))
 
     async def answer(self, units: list[tuple[str, str]]) -> str:

@@ -18,7 +18,7 @@ from .actors.futures import Future, WaitTimeout  # noqa: E402
 from .actors.simulation import SimulatedDispatcher  # noqa: E402
 from .actors.threads import ThreadDispatcher  # noqa: E402
 from .protocol.applied import AppliedKey, AppliedParent  # noqa: E402
-from .protocol.calls import Call, CallTaker, CallUnit, Completion, CompletionRecord, Provider  # noqa: E402
+from .protocol.calls import CallTaker, CallUnit, Completion, CompletionRecord, Provider, ProviderCall  # noqa: E402
 from .protocol.errors import (  # noqa: E402
     ActorFailed,
     ActorStopped,
@@ -90,7 +90,6 @@ __all__ = [
     "AppliedKey",
     "AppliedParent",
     "BlockingInHandler",
-    "Call",
     "CallFormat",
     "CallTaker",
     "CallUnit",
@@ -122,6 +121,7 @@ __all__ = [
     "ParentRefused",
     "ParentState",
     "Provider",
+    "ProviderCall",
     "ProviderError",
     "ProviderPolicy",
     "ProviderStatistics",

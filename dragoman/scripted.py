@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .protocol.calls import Call
+from .protocol.calls import ProviderCall
 
 __all__ = ["ScriptedProvider"]
 
@@ -14,11 +14,11 @@ class ScriptedProvider:
     """
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ProviderCall] = []
 
-    def take(self, call: Call) -> None:
+    def take(self, call: ProviderCall) -> None:
         self.calls.append(call)
 
-    def of(self, request_id: str) -> list[Call]:
+    def of(self, request_id: str) -> list[ProviderCall]:
         """The calls of one request."""
         return [call for call in self.calls if call.request_id == request_id]

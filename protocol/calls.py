@@ -15,7 +15,7 @@ from .redaction import redacted
 from .statuses import CallFormat, Termination
 from .verdicts import Violation
 
-__all__ = ["Call", "CallTaker", "CallUnit", "Completion", "CompletionRecord", "Provider"]
+__all__ = ["CallTaker", "CallUnit", "Completion", "CompletionRecord", "Provider", "ProviderCall"]
 
 
 @attrs.frozen
@@ -32,7 +32,7 @@ class CallUnit:
 
 
 @attrs.frozen(kw_only=True)
-class Call:
+class ProviderCall:
     """One physical call. A provider answers it with a `Completion`, or raises `ProviderError`.
 
     `id` is `REQUEST/N`. `key` counts the keys of the provider from 1. `history` holds the accepted turns that belong
@@ -111,11 +111,11 @@ class Provider(Protocol):
     It returns a `Completion` or raises `ProviderError`; any other exception counts as `PROVIDER_FAULT`.
     """
 
-    async def complete(self, call: Call) -> Completion: ...
+    async def complete(self, call: ProviderCall) -> Completion: ...
 
 
 @runtime_checkable
 class CallTaker(Protocol):
     """Takes calls whose answers come later by `Runtime.respond` and `Runtime.fail`; must return at once."""
 
-    def take(self, call: Call) -> None: ...
+    def take(self, call: ProviderCall) -> None: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .batches import Ask, BatchRun
-from .calls import Call, CallUnit, Completion, CompletionRecord
+from .calls import CallUnit, Completion, CompletionRecord, ProviderCall
 from .history import Turn
 from .statuses import Purpose
 from .translations import Plan
@@ -11,13 +11,13 @@ from .translations import Plan
 __all__ = ["draft", "record_of"]
 
 
-def draft(plan: Plan, token: str, history: tuple[Turn, ...], batch: BatchRun, ask: Ask) -> Call:
+def draft(plan: Plan, token: str, history: tuple[Turn, ...], batch: BatchRun, ask: Ask) -> ProviderCall:
     """The call, without the number that it gets when it is made; key 0 is the one that last succeeded.
 
     A recovery has a purpose of its own, and no history in its prompt (C6).
     """
     handoff = plan.handoff
-    return Call(
+    return ProviderCall(
         id="",
         request_id=handoff.request_id,
         number=0,

@@ -11,7 +11,7 @@ from ..actors.actor import DEFERRED, Actor, handles
 from ..actors.dispatcher import Dispatcher
 from ..actors.futures import Future
 from ..actors.mailbox import Envelope, refuse
-from ..protocol.calls import Call
+from ..protocol.calls import ProviderCall
 from ..protocol.errors import DragomanError, InvalidArgument, UnknownCall
 from ..protocol.outcomes import ParentEvent, ParentEventKind, StartReply, TranslationOutcome
 from ..protocol.redaction import redacted
@@ -125,7 +125,7 @@ class Stage:
         translation.started.add_done_callback(begin)
         return translation.started
 
-    def calls(self, request: str) -> list[Call]:
+    def calls(self, request: str) -> list[ProviderCall]:
         """The calls of the newest request of that id, in the order in which they were made."""
         provider = self._provider_of.get(request)
         return [] if provider is None else provider.calls

@@ -15,8 +15,8 @@ from typing import Any
 import attrs
 
 from dragoman import (
-    Call,
     Completion,
+    ProviderCall,
     ProviderPolicy,
     Runtime,
     ScriptedProvider,
@@ -100,7 +100,7 @@ def translate_in_fragments(sources: Sources, limits: Limits, rng: random.Random,
         return _result(runtime, running.get(), document)
 
 
-def _answer(runtime: Runtime, call: Call, limits: Limits, rng: random.Random, trouble: float) -> None:
+def _answer(runtime: Runtime, call: ProviderCall, limits: Limits, rng: random.Random, trouble: float) -> None:
     if call.attempt > 1 or rng.random() >= trouble:
         runtime.respond(call.id, good_answer(call))
         return
@@ -119,7 +119,7 @@ def _answer(runtime: Runtime, call: Call, limits: Limits, rng: random.Random, tr
         runtime.respond(call.id, Completion(_envelope(good)))
 
 
-def good_answer(call: Call) -> Completion:
+def good_answer(call: ProviderCall) -> Completion:
     """What a model would answer that keeps the markers and escapes."""
     if call.format is CallFormat.TEXTS:
         return Completion(texts=tuple(text.translate(_LETTERS) for text in call.texts))

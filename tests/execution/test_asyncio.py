@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dragoman import (
-    Call,
     Completion,
     DirectRequest,
+    ProviderCall,
     Runtime,
     RuntimeClosed,
     Settings,
@@ -43,13 +43,13 @@ def under_asyncio(test: Test) -> Callable[[Runtime], None]:
 class Provider:
     """A provider of one behaviour, which counts what becomes of its calls. To be made in the loop of the test."""
 
-    def __init__(self, behaviour: Callable[[Call], Awaitable[object]]) -> None:
+    def __init__(self, behaviour: Callable[[ProviderCall], Awaitable[object]]) -> None:
         self._behaviour = behaviour
         self._loop = asyncio.get_running_loop()
         self.called = asyncio.Event()
         self.begun = self.ended = self.cancelled = 0
 
-    async def complete(self, call: Call) -> Completion:
+    async def complete(self, call: ProviderCall) -> Completion:
         self.begun += 1
         self._loop.call_soon_threadsafe(self.called.set)
         try:
@@ -61,12 +61,12 @@ class Provider:
             self.ended += 1
 
 
-async def hangs(_call: Call) -> Completion:
+async def hangs(_call: ProviderCall) -> Completion:
     await asyncio.Event().wait()
     raise AssertionError
 
 
-async def answers(call: Call) -> Completion:
+async def answers(call: ProviderCall) -> Completion:
     await asyncio.sleep(0)
     return good_answer(call)
 
@@ -242,7 +242,7 @@ async def test_leaving_the_events_early_changes_nothing(runtime: Runtime) -> Non
 
 def test_a_loop_that_closes_early_leaves_the_request_to_others(runtime: Runtime) -> None:
     class Plain:
-        async def complete(self, call: Call) -> Completion:
+        async def complete(self, call: ProviderCall) -> Completion:
             return await answers(call)
 
     async def begin() -> Any:
@@ -267,27 +267,27 @@ async def _shielded(running: Any) -> Any:
     return await asyncio.shield(_awaited(running))
 
 
-async def names_an_error(_call: Call) -> Completion:
+async def names_an_error(_call: ProviderCall) -> Completion:
     raise ProviderError("QUOTA_EXCEEDED")
 
 
-async def raises_anything(_call: Call) -> Completion:
+async def raises_anything(_call: ProviderCall) -> Completion:
     raise LookupError("private text")
 
 
-async def cancels_itself(_call: Call) -> Completion:
+async def cancels_itself(_call: ProviderCall) -> Completion:
     raise asyncio.CancelledError
 
 
-async def returns_nonsense(_call: Call) -> object:
+async def returns_nonsense(_call: ProviderCall) -> object:
     return {"translations": []}
 
 
-async def returns_bytes(_call: Call) -> object:
+async def returns_bytes(_call: ProviderCall) -> object:
     return Completion(b"bytes")  # type: ignore[arg-type]
 
 
-async def returns_nothing(_call: Call) -> object:
+async def returns_nothing(_call: ProviderCall) -> object:
     return None
 
 
@@ -303,7 +303,7 @@ async def returns_nothing(_call: Call) -> object:
     ],
 )
 def test_whatever_a_provider_does_its_request_has_an_outcome(
-    runtime: Runtime, behaviour: Callable[[Call], Awaitable[object]], error: str, calls: int
+    runtime: Runtime, behaviour: Callable[[ProviderCall], Awaitable[object]], error: str, calls: int
 ) -> None:
     async def main() -> None:
         provider = Provider(behaviour)
@@ -316,7 +316,7 @@ def test_whatever_a_provider_does_its_request_has_an_outcome(
 
 
 def test_a_provider_that_answers_its_own_cancellation_is_too_late(runtime: Runtime) -> None:
-    async def stubborn(call: Call) -> Completion:
+    async def stubborn(call: ProviderCall) -> Completion:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -338,7 +338,7 @@ def test_a_provider_that_answers_its_own_cancellation_is_too_late(runtime: Runti
 
 def test_a_taker_of_calls_that_raises_has_failed_them(runtime: Runtime) -> None:
     class Taker:
-        def take(self, call: Call) -> None:
+        def take(self, call: ProviderCall) -> None:
             raise LookupError("private text")
 
     outcome = runtime.direct(DirectRequest("r1", "s1", "ab", "de"), provider=Taker()).get(PATIENCE_S)
@@ -347,7 +347,7 @@ def test_a_taker_of_calls_that_raises_has_failed_them(runtime: Runtime) -> None:
 
 def test_a_taker_that_answers_at_once_is_heard(runtime: Runtime) -> None:
     class Taker:
-        def take(self, call: Call) -> None:
+        def take(self, call: ProviderCall) -> None:
             runtime.respond(call.id, good_answer(call))
 
     document = TextDocument({"p1": "ab", "p2": "ce"})

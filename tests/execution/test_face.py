@@ -18,7 +18,6 @@ import pytest
 
 from dragoman import (
     AppliedKey,
-    Call,
     Completion,
     DirectRequest,
     DispatchFailed,
@@ -26,6 +25,7 @@ from dragoman import (
     InvalidArgument,
     ParentEvent,
     ParentRefused,
+    ProviderCall,
     ProviderError,
     Runtime,
     RuntimeClosed,
@@ -67,7 +67,7 @@ def request(**changes: Any) -> TranslationRequest:
 
 
 class Asynchronous:
-    async def complete(self, call: Call) -> Completion:
+    async def complete(self, call: ProviderCall) -> Completion:
         return good_answer(call)
 
 
@@ -316,7 +316,7 @@ class Hanging:
     def __init__(self) -> None:
         self.called, self.ended = threading.Event(), threading.Event()
 
-    async def complete(self, _call: Call) -> Completion:
+    async def complete(self, _call: ProviderCall) -> Completion:
         self.called.set()
         try:
             await asyncio.Event().wait()
@@ -360,7 +360,7 @@ def test_a_whole_run_shows_no_text_in_a_repr_or_in_the_log(tmp_path: Path, monke
     seen: list[Any] = []
 
     class Telling:
-        async def complete(self, call: Call) -> Completion:
+        async def complete(self, call: ProviderCall) -> Completion:
             completion = good_answer(call)
             seen.extend((call, *call.units, completion))
             if call.attempt == 1:

@@ -13,11 +13,11 @@ import pytest
 
 from dragoman import (
     ActorFailed,
-    Call,
     Completion,
     DirectRequest,
     DragomanError,
     Future,
+    ProviderCall,
     Runtime,
     ScriptedProvider,
     Settings,
@@ -121,7 +121,7 @@ class Fault:
 class Answering:
     """An asynchronous provider that answers at once."""
 
-    async def complete(self, call: Call) -> Completion:
+    async def complete(self, call: ProviderCall) -> Completion:
         return good_answer(call)
 
 

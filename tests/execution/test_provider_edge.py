@@ -17,12 +17,12 @@ import pytest
 from dragoman import (
     ActorFailed,
     BlockingInHandler,
-    Call,
     CallFormat,
     Completion,
     DirectRequest,
     Future,
     ParentEvent,
+    ProviderCall,
     Runtime,
     ScriptedProvider,
     Settings,
@@ -45,12 +45,12 @@ SOURCES = {"p1": "the first source", "p2": "the second source"}
 class Provider:
     """A provider of one behaviour, which counts."""
 
-    def __init__(self, behaviour: Callable[[Call], Awaitable[object]]) -> None:
+    def __init__(self, behaviour: Callable[[ProviderCall], Awaitable[object]]) -> None:
         self._behaviour = behaviour
         self.called = threading.Event()
         self.begun = self.ended = 0
 
-    async def complete(self, call: Call) -> Completion:
+    async def complete(self, call: ProviderCall) -> Completion:
         self.begun += 1
         self.called.set()
         try:
@@ -59,11 +59,11 @@ class Provider:
             self.ended += 1
 
 
-async def answers(call: Call) -> Completion:
+async def answers(call: ProviderCall) -> Completion:
     return good_answer(call)
 
 
-async def hangs(_call: Call) -> Completion:
+async def hangs(_call: ProviderCall) -> Completion:
     await asyncio.Event().wait()
     raise AssertionError
 
@@ -103,7 +103,7 @@ class Odd(BaseException):
 def test_whatever_a_provider_raises_fails_its_call_alone_and_is_not_printed(
     runtime: Runtime, fault: type[BaseException], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    async def raises(_call: Call) -> Completion:
+    async def raises(_call: ProviderCall) -> Completion:
         raise fault("private text")
 
     provider = Provider(raises)
@@ -124,7 +124,7 @@ def test_a_provider_that_forgets_to_be_asynchronous_fails_its_calls(
     runtime: Runtime, fault: type[BaseException] | None
 ) -> None:
     class Blunt:
-        def complete(self, call: Call) -> Completion:
+        def complete(self, call: ProviderCall) -> Completion:
             if fault is not None:
                 raise fault
             return good_answer(call)
@@ -134,7 +134,7 @@ def test_a_provider_that_forgets_to_be_asynchronous_fails_its_calls(
 
 
 def test_a_provider_cannot_close_the_runtime_that_calls_it(runtime: Runtime) -> None:
-    async def closes(call: Call) -> Completion:
+    async def closes(call: ProviderCall) -> Completion:
         with pytest.raises(BlockingInHandler):
             runtime.close(1)
         assert not runtime.closed
@@ -146,7 +146,7 @@ def test_a_provider_cannot_close_the_runtime_that_calls_it(runtime: Runtime) -> 
 def test_a_provider_may_ask_the_runtime_and_wait_for_the_answer(runtime: Runtime) -> None:
     seen: list[object] = []
 
-    async def asks(call: Call) -> Completion:
+    async def asks(call: ProviderCall) -> Completion:
         seen.append(runtime.history("s2").get(PATIENCE_S))
         seen.append(await runtime.history("s2"))
         inner, _document = translate(runtime, Provider(answers), f"{call.request_id}-{call.number}", "s2")
@@ -162,7 +162,7 @@ def test_a_provider_may_ask_the_runtime_and_wait_for_the_answer(runtime: Runtime
 def test_a_gateway_that_fails_half_way_leaves_no_call_open(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
     place, placed = ProviderGateway._place, list[str]()
 
-    def half_way(self: ProviderGateway, call: Call, *values: Any) -> None:
+    def half_way(self: ProviderGateway, call: ProviderCall, *values: Any) -> None:
         placed.append(call.id)
         if len(placed) == 2:
             raise ZeroDivisionError
@@ -214,7 +214,7 @@ def _odd(**facts: Any) -> Completion:
 def test_an_odd_completion_with_a_text_is_taken_for_what_it_is(
     runtime: Runtime, completion: Completion, termination: str
 ) -> None:
-    async def odd(_call: Call) -> Completion:
+    async def odd(_call: ProviderCall) -> Completion:
         return completion
 
     outcome = runtime.direct(DirectRequest("r1", "s1", "a question", "de"), provider=Provider(odd)).get(PATIENCE_S)
@@ -231,7 +231,7 @@ def test_an_odd_completion_with_a_text_is_taken_for_what_it_is(
     [Completion(5), Completion(texts="eine"), Completion(texts=(None,)), Completion(texts={"p1": "eins"})],  # type: ignore[arg-type]
 )
 def test_a_completion_that_holds_no_texts_is_a_fault_of_the_provider(runtime: Runtime, completion: Completion) -> None:
-    async def odd(_call: Call) -> Completion:
+    async def odd(_call: ProviderCall) -> Completion:
         return completion
 
     assert translate(runtime, Provider(odd))[0].get(PATIENCE_S).error == "PROVIDER_FAULT"
@@ -241,7 +241,7 @@ def test_a_completion_that_holds_no_texts_is_a_fault_of_the_provider(runtime: Ru
 def test_an_answer_without_a_body_is_recovered_like_any_other_violation(
     runtime: Runtime, completion: Completion
 ) -> None:
-    async def odd(call: Call) -> Completion:
+    async def odd(call: ProviderCall) -> Completion:
         return completion if call.format is CallFormat.STRUCTURED else good_answer(call)
 
     outcome = translate(runtime, Provider(odd))[0].get(PATIENCE_S)
@@ -258,7 +258,7 @@ class Race:
     events: list[ParentEvent]
     scripted: ScriptedProvider
 
-    def arrive(self, call: Call) -> None:
+    def arrive(self, call: ProviderCall) -> None:
         """The provider has answered, as the event loop tells it."""
         arrived = _Arrived(call.request_id, call.number, call.number, good_answer(call), None)
         self.runtime._crew.gateway.tell(arrived)
@@ -317,7 +317,7 @@ def test_an_answer_by_message_that_is_overtaken_by_the_provider_changes_nothing(
             arrived.append(second)
             race.arrive(second)
 
-    arrived: list[Call] = []
+    arrived: list[ProviderCall] = []
     dispatcher.observer = watch
     assert race.runtime.respond(second.id, translations={"p2": "by hand"}).get() is None
     assert arrived
@@ -357,7 +357,9 @@ def test_a_taker_that_answers_and_then_raises_has_one_of_the_two_ends() -> None:
             answered = list[Future[None]]()
 
             class Taker:
-                def take(self, call: Call, runtime: Runtime = runtime, answered: list[Future[None]] = answered) -> None:
+                def take(
+                    self, call: ProviderCall, runtime: Runtime = runtime, answered: list[Future[None]] = answered
+                ) -> None:
                     answered.append(runtime.respond(call.id, good_answer(call)))
                     raise LookupError
 

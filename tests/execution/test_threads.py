@@ -15,9 +15,9 @@ from collections.abc import Iterator
 import pytest
 
 from dragoman import (
-    Call,
     Completion,
     DirectRequest,
+    ProviderCall,
     Runtime,
     RuntimeClosed,
     Settings,
@@ -58,9 +58,9 @@ class Latency:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        self.calls: list[Call] = []
+        self.calls: list[ProviderCall] = []
 
-    async def complete(self, call: Call) -> Completion:
+    async def complete(self, call: ProviderCall) -> Completion:
         self.calls.append(call)
         await asyncio.sleep(self._random.random() * 0.002)
         if call.attempt == 1 and self._random.random() < 0.1:
@@ -77,7 +77,7 @@ class Hangs:
         self.begun = self.ended = 0
         self.called = threading.Semaphore(0)
 
-    async def complete(self, call: Call) -> Completion:
+    async def complete(self, call: ProviderCall) -> Completion:
         self.begun += 1
         self.called.release()
         try:
@@ -128,7 +128,7 @@ def test_many_requests_at_once_end_with_exact_histories(monkeypatch: pytest.Monk
         _look_at_prompt(call, histories[sessions[call.request_id]], names)
 
 
-def _look_at_prompt(call: Call, turns: tuple[Turn, ...], names: list[str]) -> None:
+def _look_at_prompt(call: ProviderCall, turns: tuple[Turn, ...], names: list[str]) -> None:
     """A prompt is a stretch of what was committed, and of requests that were registered before."""
     if not call.history:
         return
@@ -198,7 +198,7 @@ def test_a_call_that_is_cancelled_before_its_task_has_run_never_reaches_the_prov
     busy, second_made, busy_again, cancelled = (threading.Event() for _ in range(4))
 
     class Blocking:
-        async def complete(self, call: Call) -> Completion:
+        async def complete(self, call: ProviderCall) -> Completion:
             begun.append(call.id)
             busy.set()
             assert second_made.wait(PATIENCE_S)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from dragoman.protocol.batches import Ask
-from dragoman.protocol.calls import Call, CallTaker, CallUnit, Completion, Provider
+from dragoman.protocol.calls import CallTaker, CallUnit, Completion, Provider, ProviderCall
 from dragoman.protocol.drafts import draft, record_of
 from dragoman.protocol.history import Turn
 from dragoman.protocol.settings import Settings
@@ -27,8 +27,8 @@ MARKED = CallUnit("p2", f"zwölf <dm-{TOKEN}-1/>Uhr", ("zwölf ", "Uhr"))
 PLAIN = CallUnit("p1", "one", ("one",))
 
 
-def call(wanted: CallFormat, *units: CallUnit) -> Call:
-    return Call(
+def call(wanted: CallFormat, *units: CallUnit) -> ProviderCall:
+    return ProviderCall(
         id="r1/1",
         request_id="r1",
         number=1,
@@ -94,7 +94,7 @@ def test_a_primary_call_is_drafted_with_the_purpose_and_the_history_of_its_reque
     assert isinstance(ask, Ask)
     units = plan.batches[0]
     found = draft(plan, TOKEN, HISTORY, run, attrs.evolve(ask, units=units))
-    assert found == Call(
+    assert found == ProviderCall(
         id="",
         request_id="r1",
         number=0,
@@ -127,11 +127,11 @@ def test_the_record_of_a_completion_holds_its_facts_without_its_text() -> None:
 
 def test_a_provider_is_whatever_can_complete_a_call() -> None:
     class Echo:
-        async def complete(self, call: Call) -> Completion:
+        async def complete(self, call: ProviderCall) -> Completion:
             return Completion(call.body)
 
     class Queue:
-        def take(self, call: Call) -> None: ...
+        def take(self, call: ProviderCall) -> None: ...
 
     assert isinstance(Echo(), Provider)
     assert isinstance(Queue(), CallTaker)
