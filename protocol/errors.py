@@ -12,6 +12,7 @@ __all__ = [
     "ActorFailed",
     "ActorStopped",
     "BlockingInHandler",
+    "ContentRefNotFound",
     "DragomanError",
     "IllegalTransition",
     "InvalidArgument",
@@ -123,3 +124,23 @@ class TranslationRefused(DragomanError, RuntimeError):
         super().__init__(f"not started: {status}" + (f", {reason}" if reason else ""))
         self.status = status
         self.reason = reason
+
+
+class ContentRefNotFound(DragomanError, LookupError):
+    """A reference to content does not resolve (P constraint 4); `reason` is a word of `MissReason`.
+
+    What belongs to another session is `unknown`, like what never was.
+    """
+
+    fields = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"content_ref_not_found: {reason}{_WHAT_NOW.get(reason, '')}")
+        self.reason = reason
+
+
+_WHAT_NOW = {
+    "evicted": "; it made room for newer content: raise store_max_entries or store_max_bytes, or make it again",
+    "expired": "; its life time is over: raise store_ttl, or make it again",
+    "not_stored": "; the record says why (calls(session), reason)",
+}

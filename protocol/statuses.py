@@ -7,17 +7,28 @@ from enum import StrEnum
 __all__ = [
     "AckStatus",
     "ActivateStatus",
+    "Authority",
     "CallFormat",
+    "CallStatus",
     "ClaimStatus",
     "ClearStatus",
     "CloseCause",
     "CloseStatus",
     "ConfigureStatus",
+    "ContentKind",
     "ExecutionStatus",
+    "FollowUpDecision",
+    "FollowUpMiss",
+    "LowUtility",
+    "MissReason",
     "ParentState",
+    "ProposalState",
+    "ProposalStatus",
     "Purpose",
     "Quality",
     "RegisterStatus",
+    "SerializationMode",
+    "SkipReason",
     "StartStatus",
     "Termination",
 ]
@@ -158,3 +169,107 @@ class Termination(StrEnum):
     POLICY = "POLICY"
     PROVIDER_ERROR = "PROVIDER_ERROR"
     UNKNOWN = "UNKNOWN"
+
+
+class CallStatus(StrEnum):
+    """How a recorded call ended (P)."""
+
+    OK = "ok"
+    ERROR = "error"
+
+
+class ContentKind(StrEnum):
+    """What a content entry is, in JSON's words; `fallback` where the whole value could only be kept as text (P)."""
+
+    OBJECT = "object"
+    ARRAY = "array"
+    STRING = "string"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    NULL = "null"
+    FALLBACK = "fallback"
+
+
+class SerializationMode(StrEnum):
+    """How a content entry was written: as JSON, or with leaves that JSON cannot express as text (P phase 0)."""
+
+    JSON = "json"
+    FALLBACK = "fallback"
+
+
+class SkipReason(StrEnum):
+    """Why content was not stored (P phase 1), in the order in which it is looked at, the first before all others.
+
+    `OVERLOADED`: there was no room for a new session; nothing was recorded.
+    """
+
+    DUPLICATE_CALL = "duplicate_call"
+    CONTENT_DISABLED = "content_disabled"
+    ERROR_CAPTURE_DISABLED = "error_capture_disabled"
+    NESTED_CAPTURE_DISABLED = "nested_capture_disabled"
+    SERIALIZATION_FAILED = "serialization_failed"
+    ENTRY_EXCEEDS_MAX_BYTES = "entry_exceeds_max_bytes"
+    CONTENT_RELEASED = "content_released"
+    OVERLOADED = "OVERLOADED"
+
+
+class MissReason(StrEnum):
+    """Why a reference does not resolve (P phase 2). Another session's is `unknown`, whatever it is there."""
+
+    EVICTED = "evicted"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+    NOT_STORED = "not_stored"
+
+
+class FollowUpMiss(StrEnum):
+    """Why a follow-up has no result (P phase 2)."""
+
+    CONTENT_REF_NOT_FOUND = "content_ref_not_found"
+    LOW_UTILITY = "low_utility"
+
+
+class LowUtility(StrEnum):
+    """Why a follow-up chose no record (P phase 2)."""
+
+    NO_FOLLOW_UP_INTENT = "no_follow_up_intent"
+    NO_PRIOR_CONTENT = "no_prior_content"
+
+
+class FollowUpDecision(StrEnum):
+    """Whether a follow-up needs the value, or what is known of it (P phase 2)."""
+
+    FULL_FETCH = "FULL_FETCH"
+    SUMMARY_ONLY = "SUMMARY_ONLY"
+
+
+class ProposalState(StrEnum):
+    """The life of a proposal, as it is told; an acknowledged one is still `approved` (P phase 3)."""
+
+    PROPOSED = "proposed"
+    APPROVED = "approved"
+    REFUSED = "refused"
+    APPLIED = "applied"
+
+
+class ProposalStatus(StrEnum):
+    """What an act on a proposal came to (P phase 3); the last five changed nothing."""
+
+    PROPOSED = "PROPOSED"
+    APPROVED = "APPROVED"
+    ACKNOWLEDGED = "ACKNOWLEDGED"
+    REFUSED = "REFUSED"
+    APPLIED = "APPLIED"
+    INVALID_PROPOSAL = "INVALID_PROPOSAL"
+    AUTHORITY_DENIED = "AUTHORITY_DENIED"
+    NOT_APPROVED = "NOT_APPROVED"
+    ALREADY_DECIDED = "ALREADY_DECIDED"
+    UNKNOWN_PROPOSAL = "UNKNOWN_PROPOSAL"
+
+
+class Authority(StrEnum):
+    """What somebody may do to the retention policy (P phase 3, ADR-025), each level including those before it."""
+
+    OBSERVE = "observe"
+    PROPOSE = "propose"
+    ENACT = "enact"

@@ -13,6 +13,7 @@ STANDARD: dict[str, type[Exception]] = {
     "ActorFailed": RuntimeError,
     "ActorStopped": RuntimeError,
     "BlockingInHandler": RuntimeError,
+    "ContentRefNotFound": LookupError,
     "IllegalTransition": RuntimeError,
     "InvalidArgument": ValueError,
     "InvalidSetting": ValueError,

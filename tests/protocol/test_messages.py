@@ -16,20 +16,30 @@ import pytest
 from dragoman.protocol import (
     batches,
     calls,
+    content_messages,
+    content_replies,
+    continuity,
     execution_messages,
+    follow_ups,
+    governance_messages,
     handoff,
     history,
     messages,
     outcomes,
     participation,
+    payloads,
+    prompt_refs,
+    proposals,
+    records,
     replies,
+    retention,
     settings,
     translations,
     units,
 )
 from dragoman.protocol.mappings import FrozenMapping
 from dragoman.protocol.replies import ParentStates
-from dragoman.protocol.statuses import ParentState
+from dragoman.protocol.statuses import CallStatus, ParentState
 
 MODULES = (
     messages,
@@ -44,6 +54,16 @@ MODULES = (
     batches,
     outcomes,
     translations,
+    records,
+    payloads,
+    follow_ups,
+    retention,
+    proposals,
+    prompt_refs,
+    content_messages,
+    content_replies,
+    continuity,
+    governance_messages,
 )
 
 VALUES: list[type[Any]] = sorted(
@@ -81,6 +101,34 @@ SHOWN = {
     "repair",
     "by_purpose",
     "feature_history",
+    "role",
+    "method",
+    "parent",
+    "parent_id",
+    "child_id",
+    "call_id",
+    "name",
+    "target",
+    "candidate",
+    "roles",
+    "methods",
+    "forgets",
+    "digest",
+    "content_digest",
+    "skips_by_reason",
+    "misses_by_reason",
+    "by",
+    "approver",
+    "acknowledger",
+    "proposal_id",
+    "proposed_by",
+    "approved_by",
+    "acknowledged_by",
+    "change",
+    "before",
+    "after",
+    "remedy",
+    "lines",
 }
 """The fields of text that a `repr` may show: ids and words of the vocabulary, and reasons that hold no content."""
 
@@ -107,7 +155,7 @@ def example(hint: Any, text: str) -> Any:
         return build(hint, text)
     if issubclass(hint, enum.Enum):
         return next(iter(hint))
-    return {str: text, int: 3, float: 3.0, bool: True}[hint]
+    return {str: text, bytes: text.encode(), int: 3, float: 3.0, bool: True}[hint]
 
 
 def build(cls: type[Any], text: str) -> Any:
@@ -118,7 +166,7 @@ def build(cls: type[Any], text: str) -> Any:
 
 def is_immutable(hint: Any) -> bool:
     """Whether a type without parts is one of those that cannot change."""
-    if hint in (str, int, float, bool, type(None), ParentStates) or get_origin(hint) is Literal:
+    if hint in (str, bytes, int, float, bool, type(None), ParentStates) or get_origin(hint) is Literal:
         return True
     return inspect.isclass(hint) and (issubclass(hint, enum.Enum) or hint in VALUES)
 
@@ -213,6 +261,10 @@ def test_a_repr_shows_no_text_but_ids_and_words(cls: type[Any]) -> None:
         outcomes.ParentEvent("r1", "p1", outcomes.ParentEventKind.DISPATCHED, ("canary",)),
         units.plan_parent("p1", ("canary ", " canary"), 3),
         translations.DirectRequest("r1", "s1", "canary", "de"),
+        payloads.text_payload("canary"),
+        content_messages.RecordCall("s1", records.Call("c1"), CallStatus.OK, payloads.text_payload("canary")),
+        content_messages.FollowUp("s1", "canary"),
+        proposals.Proposal("q1", "ann", {}, "canary", "canary"),
         handoff.Parent("p1", 0, ["canary"]),  # type: ignore[arg-type]
         handoff.Handoff("r1", "s1", "openai", "select-element", [handoff.Parent("p1", 0, b"canary")]),  # type: ignore[arg-type]
     ],

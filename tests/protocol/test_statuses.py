@@ -10,17 +10,28 @@ from dragoman.protocol import statuses
 from dragoman.protocol.statuses import (
     AckStatus,
     ActivateStatus,
+    Authority,
     CallFormat,
+    CallStatus,
     ClaimStatus,
     ClearStatus,
     CloseCause,
     CloseStatus,
     ConfigureStatus,
+    ContentKind,
     ExecutionStatus,
+    FollowUpDecision,
+    FollowUpMiss,
+    LowUtility,
+    MissReason,
     ParentState,
+    ProposalState,
+    ProposalStatus,
     Purpose,
     Quality,
     RegisterStatus,
+    SerializationMode,
+    SkipReason,
     StartStatus,
     Termination,
 )
@@ -44,6 +55,23 @@ WORDS: dict[type[StrEnum], str] = {
     Quality: "COMPLETE PARTIAL NONE",
     Termination: "NORMAL TRUNCATED POLICY PROVIDER_ERROR UNKNOWN",
     CallFormat: "STRUCTURED SCALAR TEXTS",
+    CallStatus: "ok error",
+    ContentKind: "object array string number boolean null fallback",
+    SerializationMode: "json fallback",
+    SkipReason: (
+        "content_disabled error_capture_disabled nested_capture_disabled entry_exceeds_max_bytes serialization_failed "
+        "duplicate_call content_released OVERLOADED"
+    ),
+    MissReason: "evicted expired unknown not_stored",
+    FollowUpMiss: "content_ref_not_found low_utility",
+    LowUtility: "no_follow_up_intent no_prior_content",
+    FollowUpDecision: "FULL_FETCH SUMMARY_ONLY",
+    ProposalState: "proposed approved refused applied",
+    ProposalStatus: (
+        "PROPOSED APPROVED ACKNOWLEDGED REFUSED APPLIED INVALID_PROPOSAL AUTHORITY_DENIED NOT_APPROVED ALREADY_DECIDED "
+        "UNKNOWN_PROPOSAL"
+    ),
+    Authority: "observe propose enact",
 }
 
 
@@ -56,7 +84,8 @@ def test_the_words_are_those_of_the_page(words: type[StrEnum]) -> None:
 def test_a_word_is_its_own_text(words: type[StrEnum]) -> None:
     for word in words:
         assert isinstance(word, str)
-        assert f"{word}" == word.value == word.name
+        assert f"{word}" == word.value
+        assert word.value.upper() == word.name
 
 
 def test_no_enum_is_left_out_here() -> None:
