@@ -1,4 +1,4 @@
-"""The operations on whole sessions: reading, claiming, clearing, expiry (C3, C16).
+"""The operations on whole sessions: reading, claiming, recording, looking up, clearing, expiry (C3, C16, P).
 
 Rules. Looking into a session waits for what is before it in the lane and holds nothing itself: it is put into the
 session manager's mailbox before anything later is sent. Clearing and expiry hold the lane until the last handle has
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..protocol.content_messages import FetchContent, FollowUp, ReadCalls, RecordCall, Refer, RenderRefs
 from ..protocol.handoff import Handoff
 from ..protocol.messages import (
     AskSession,
@@ -59,7 +60,7 @@ class SessionOperations(Actor):
             return 1 if isinstance(message, ClaimTurn) else ()
         return self._to_session(message, envelope)
 
-    @handles(FailCommits)
+    @handles(FailCommits, RecordCall, Refer, FetchContent, FollowUp, ReadCalls, RenderRefs)
     def _to_session(self, message: Any, envelope: Envelope[Any]) -> Any:
         lane = self._lanes.get(message.session_id)
         if lane is not None and not lane.open:

@@ -1,0 +1,340 @@
+"""The content store: full results behind refs, in bounded memory (P phase 1, constraints 2, 4, 5 and 6).
+
+Rules. Content belongs to a session and goes with it. What is written has come through the session manager, so that all
+of it stands in one order with the sessions themselves. A ref opens content of its own session only; every other miss
+looks like an unknown one. A read gives an immutable snapshot. Whatever is not stored is counted with its reason.
+
+The retention policy in force is this actor's; `ApplyRetention` changes it, and shrinking takes effect at once.
+
+Not promised: that a session remembers for ever what it held. Of what has gone it keeps the newest tombstones, of turns
+that were not stored the newest few hundred; older ones are unknown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Any
+
+from ..protocol.content_messages import (
+    CountMiss,
+    CountSkip,
+    DescribeCalls,
+    DropContent,
+    Refer,
+    RefTurns,
+    RenderRecords,
+    Resolve,
+    Resolved,
+    StoreCall,
+    StoreTurns,
+    Summarise,
+)
+from ..protocol.content_replies import ReferReply, SessionContent, StoreCounters, StoreSnapshot
+from ..protocol.continuity import ContinuityReport, continuity_report
+from ..protocol.follow_ups import decide
+from ..protocol.governance_messages import ApplyRetention, RetentionApplied
+from ..protocol.history import Turn
+from ..protocol.mappings import FrozenMapping
+from ..protocol.messages import Inspect
+from ..protocol.payloads import Payload, text_bytes
+from ..protocol.prompt_refs import PromptRefs, render_refs
+from ..protocol.records import CallRecord
+from ..protocol.retention import EvictionClass, Retention, eviction_class, why_not_released, why_not_stored
+from ..protocol.settings import Settings
+from ..protocol.statuses import CallStatus, FollowUpDecision, MissReason, SkipReason
+from .actor import Actor, handles
+from .dispatcher import Dispatcher
+from .entries import Entries, Entry
+from .mailbox import Envelope
+from .reporting import report
+from .session_content import CallContent, SessionContents, Waiting
+
+__all__ = ["ContentStore"]
+
+_TTL = "ttl"
+_MAX_GROWTHS = 1000
+"""Prompts whose growth is remembered."""
+
+
+class ContentStore(Actor):
+    """Owns the content entries, their refs and bounds, the counters, and the retention policy in force."""
+
+    def __init__(self, dispatcher: Dispatcher, settings: Settings) -> None:
+        super().__init__(dispatcher)
+        self._enabled = settings.content_enabled
+        self._sessions: dict[str, SessionContents] = {}
+        self._entries = Entries(Retention.of(settings), self._gone, self._forgotten)
+        self._writes = self._hits = 0
+        self._ended: Counter[MissReason] = Counter()
+        self._skips: Counter[str] = Counter()
+        self._misses: Counter[str] = Counter()
+        self._growths: deque[float] = deque(maxlen=_MAX_GROWTHS)
+
+    def _session(self, session_id: str) -> SessionContents:
+        session = self._sessions.get(session_id)
+        if session is None:
+            session = self._sessions[session_id] = SessionContents(session_id, self.dispatcher.random_bits)
+        return session
+
+    @handles(StoreTurns)
+    def _store_turns(self, message: StoreTurns, _envelope: Envelope[Any]) -> None:
+        session = self._session(message.session_id)
+        for number, turn in enumerate(message.turns, message.first):
+            name = f"{turn.request_id}/{turn.parent_id}"
+            size = text_bytes(turn.assistant)
+            reason = why_not_stored(
+                self._entries.retention,
+                enabled=self._enabled,
+                is_error=False,
+                depth=0,
+                keep=False,
+                content_bytes=size,
+                failure=None,
+            )
+            if reason is None:
+                entry = Entry(session.entries, name, turn.assistant, size, EvictionClass.TOP, number)
+                self._put(entry)
+                session.add_turn(entry)
+            else:
+                self._skip(message.session_id, name, reason, size)
+                session.add_unstored_turn(name)
+
+    @handles(StoreCall)
+    def _store_call(self, message: StoreCall, _envelope: Envelope[Any]) -> CallRecord:
+        session = self._session(message.session_id)
+        record, content = message.record, message.content
+        is_error = record.status is CallStatus.ERROR
+        size = content.bytes if isinstance(content, Payload) else None
+        reason = why_not_stored(
+            self._entries.retention,
+            enabled=self._enabled,
+            is_error=is_error,
+            depth=record.depth,
+            keep=message.keep,
+            content_bytes=size,
+            failure=content if isinstance(content, SkipReason) else None,
+        )
+        call = session.calls[record.id] = CallContent(is_error=is_error, reason=reason)
+        if reason is not None:
+            self._skip(message.session_id, record.id, reason, size)
+            if record.depth and self._enabled and isinstance(content, Payload):
+                waiting = Waiting(content, record.depth)
+                session.hold(record.id, waiting, self._entries.retention.waiting_bytes)
+        elif isinstance(content, Payload):
+            call.entry = self._write_call(session, record.id, content, record.depth)
+        described = session.described(record)
+        for call_id in message.forgets:
+            session.forget_call(call_id)
+        return described
+
+    def _write_call(self, session: SessionContents, call_id: str, content: Payload, depth: int) -> Entry:
+        entry = Entry(session.entries, call_id, content, content.bytes, eviction_class(depth))
+        self._put(entry)
+        report(
+            "DEBUG",
+            "content of {session}/{name} was stored: {kind}, {bytes} bytes, sha256 {digest}",
+            session=session.entries.session_id,
+            name=call_id,
+            kind=content.kind.value,
+            bytes=entry.size,
+            digest=content.digest,
+        )
+        return entry
+
+    def _put(self, entry: Entry) -> None:
+        self._entries.put(entry, self.dispatcher.now_us(), self.dispatcher.stamp())
+        self._writes += 1
+        self._await_expiry()
+
+    def _skip(self, session_id: str, name: str, reason: SkipReason, size: int | None) -> None:
+        self._skips[reason] += 1
+        report(
+            "DEBUG",
+            "content of {session}/{name} was not stored: {reason}, {bytes} bytes",
+            session=session_id,
+            name=name,
+            reason=reason.value,
+            bytes=size,
+        )
+
+    @handles(Refer)
+    def _refer(self, message: Refer, _envelope: Envelope[Any]) -> ReferReply:
+        """Store what a child call left in the waiting area; a second reference changes nothing."""
+        self._entries.expire(self.dispatcher.now_us())
+        session = self._sessions.get(message.session_id)
+        call = None if session is None else session.calls.get(message.child_id)
+        held = None if session is None else session.waiting.get(message.child_id)
+        if session is not None and call is not None and call.is_there:
+            return _referred(session, call)
+        reason = why_not_released(
+            self._entries.retention,
+            enabled=self._enabled,
+            is_error=call is not None and call.is_error,
+            held_bytes=None if held is None else held.content.bytes,
+        )
+        if reason is not None or session is None or call is None or held is None:
+            reason = reason or SkipReason.CONTENT_RELEASED
+            self._skip(message.session_id, message.child_id, reason, None)
+            return ReferReply(reason=reason)
+        del session.waiting[message.child_id]
+        call.entry = self._write_call(session, message.child_id, held.content, held.depth)
+        return _referred(session, call)
+
+    @handles(CountSkip)
+    def _count_skip(self, message: CountSkip, _envelope: Envelope[Any]) -> None:
+        self._skips[message.reason] += 1
+
+    @handles(CountMiss)
+    def _count_miss(self, message: CountMiss, _envelope: Envelope[Any]) -> None:
+        self._misses[message.reason] += 1
+
+    @handles(Resolve)
+    def _resolve(self, message: Resolve, _envelope: Envelope[Any]) -> Resolved:
+        self._entries.expire(self.dispatcher.now_us())
+        session = self._sessions.get(message.session_id)
+        if session is None:
+            return self._miss(message.session_id, MissReason.UNKNOWN)
+        found = session.find(message.name, as_call=message.as_call)
+        if isinstance(found, MissReason):
+            return self._miss(message.session_id, found)
+        if found.gone is not None:
+            return self._miss(message.session_id, found.gone)
+        decision = decide(message.summary_only, found.size, message.max_bytes)
+        return self._hit(session, found) if decision is FollowUpDecision.FULL_FETCH else Resolved(found.name)
+
+    def _hit(self, session: SessionContents, entry: Entry) -> Resolved:
+        self._entries.use(entry)
+        self._hits += 1
+        content = entry.payload()
+        report(
+            "DEBUG",
+            "content hit in {session}: {ref}, {kind}, {bytes} bytes, sha256 {digest}",
+            session=session.entries.session_id,
+            ref=session.ref(entry),
+            kind=content.kind.value,
+            bytes=entry.size,
+            digest=content.digest,
+        )
+        return Resolved(entry.name, content)
+
+    def _miss(self, session_id: str, reason: MissReason) -> Resolved:
+        self._misses[reason] += 1
+        report("DEBUG", "content miss in {session}: {reason}", session=session_id, reason=reason.value)
+        return Resolved(miss=reason)
+
+    @handles(RefTurns)
+    def _ref_turns(self, message: RefTurns, _envelope: Envelope[Any]) -> tuple[Turn, ...]:
+        session = self._sessions.get(message.session_id)
+        if session is None:
+            return message.turns
+        return tuple(session.with_ref(number, turn) for number, turn in enumerate(message.turns, message.first))
+
+    @handles(DescribeCalls)
+    def _describe_calls(self, message: DescribeCalls, _envelope: Envelope[Any]) -> tuple[CallRecord, ...]:
+        session = self._session(message.session_id)
+        return tuple(session.described(record) for record in message.records)
+
+    @handles(RenderRecords)
+    def _render(self, message: RenderRecords, _envelope: Envelope[Any]) -> PromptRefs:
+        self._entries.expire(self.dispatcher.now_us())
+        session = self._session(message.session_id)
+        there = (record for record in reversed(message.records) if session.is_there(record.id))
+        refs = render_refs(map(session.described, there), message.max_chars, message.conversation_chars)
+        if refs.growth is not None:
+            self._growths.append(refs.growth)
+        return refs
+
+    @handles(DropContent)
+    def _drop(self, message: DropContent, _envelope: Envelope[Any]) -> None:
+        session = self._sessions.pop(message.session_id, None)
+        if session is not None:
+            self._entries.drop(session.entries)
+
+    @handles(ApplyRetention)
+    def _apply(self, message: ApplyRetention, _envelope: Envelope[Any]) -> RetentionApplied:
+        self.cancel_timer(_TTL)
+        sessions = (session.entries for session in self._sessions.values())
+        self._entries.change(message.retention, sessions, self.dispatcher.now_us())
+        for session in self._sessions.values():
+            session.trim_waiting(message.retention.waiting_bytes)
+        self._await_expiry()
+        return RetentionApplied()
+
+    @handles(Summarise)
+    def _summarise(self, message: Summarise, _envelope: Envelope[Any]) -> ContinuityReport:
+        snapshot = self._snapshot()
+        return continuity_report(
+            counters=snapshot.counters,
+            retention=snapshot.retention,
+            sessions=sum(1 for content in snapshot.sessions.values() if content.entries),
+            entries=sum(content.entries for content in snapshot.sessions.values()),
+            used_bytes=snapshot.bytes,
+            budget_bytes=message.budget_bytes,
+            follow_ups=message.follow_ups,
+            growths=self._growths,
+        )
+
+    @handles(Inspect)
+    def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> StoreSnapshot:
+        return self._snapshot()
+
+    def _snapshot(self) -> StoreSnapshot:
+        self._entries.expire(self.dispatcher.now_us())
+        counters = StoreCounters(
+            writes=self._writes,
+            skips=self._skips.total(),
+            hits=self._hits,
+            misses=self._misses.total(),
+            evictions=self._ended[MissReason.EVICTED],
+            expired=self._ended[MissReason.EXPIRED],
+            skips_by_reason=FrozenMapping(self._skips),
+            misses_by_reason=FrozenMapping(self._misses),
+        )
+        sessions = {
+            session_id: SessionContent(len(session.entries), session.entries.bytes)
+            for session_id, session in self._sessions.items()
+        }
+        return StoreSnapshot(
+            sessions=FrozenMapping(sessions),
+            bytes=self._entries.bytes,
+            counters=counters,
+            retention=self._entries.retention,
+        )
+
+    def _gone(self, entry: Entry, reason: MissReason) -> None:
+        self._ended[reason] += 1
+        report(
+            "DEBUG",
+            "content of {session}/{name} is gone: {reason}, {ref}, {bytes} bytes",
+            session=entry.session.session_id,
+            name=entry.name,
+            reason=reason.value,
+            ref=entry.ref,
+            bytes=entry.size,
+        )
+
+    def _forgotten(self, entry: Entry) -> None:
+        self._sessions[entry.session.session_id].forget_turn(entry)
+
+    def on_timer(self, _key: str) -> None:
+        """End the one entry that expires first, if its time is over, and wait for the next."""
+        try:
+            self._entries.expire_next(self.dispatcher.now_us())
+        finally:
+            self._await_expiry()
+
+    def _await_expiry(self) -> None:
+        """Keep a timer set for the entry that expires next, as if each had its own, started when it was written."""
+        ttl_us = self._entries.retention.ttl_us
+        following = self._entries.oldest()
+        if ttl_us is None or following is None or self._timers:
+            return
+        delay_us = following.written_us + ttl_us + 1 - self.dispatcher.now_us()
+        self.start_timer(_TTL, max(0, delay_us), following.stamp)
+
+
+def _referred(session: SessionContents, call: CallContent) -> ReferReply:
+    entry = call.entry
+    assert entry is not None
+    kind, mode, _digest = entry.facts()
+    return ReferReply(session.ref(entry), kind, entry.size, mode)

@@ -1,0 +1,204 @@
+"""The entries of the content store: bounds, order of eviction, life times (P constraints 2 and 6, phase 1).
+
+Rules. Two bounds a session and one over all sessions; before a write, entries go until it fits, and what is written is
+never among them. Expired ones go first, then nested ones by least recent use, then the others by least recent use. A
+read is a use, and does not extend a life time: that counts from the write. What has gone leaves a tombstone that says
+why; a session keeps the newest ones.
+
+No operation is linear in the entries, except those that end many: dropping a session, shrinking a limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+
+from cachetools import LRUCache
+
+from ..protocol.payloads import Payload, text_payload
+from ..protocol.retention import EvictionClass, Retention, is_over
+from ..protocol.statuses import ContentKind, MissReason, SerializationMode
+
+__all__ = ["Entries", "Entry", "SessionEntries"]
+
+
+class Entry:
+    """One piece of content, also after it has gone. A turn's text is written as JSON when that is first asked for."""
+
+    __slots__ = (
+        "_content",
+        "eviction_class",
+        "gone",
+        "name",
+        "number",
+        "ref",
+        "session",
+        "size",
+        "stamp",
+        "written_us",
+    )
+
+    def __init__(
+        self,
+        session: SessionEntries,
+        name: str,
+        content: Payload | str,
+        size: int,
+        eviction_class: EvictionClass,
+        number: int = 0,
+    ) -> None:
+        self.session = session
+        self.name = name
+        self.size = size
+        self.eviction_class = eviction_class
+        self.number = number
+        self.ref: str | None = None
+        self.gone: MissReason | None = None
+        self.written_us = 0
+        self.stamp = 0
+        self._content: Payload | str | tuple[ContentKind, SerializationMode, str] | None = content
+
+    def payload(self) -> Payload:
+        """The content of an entry that is still there."""
+        content = self._content
+        if isinstance(content, str):
+            content = self._content = text_payload(content)
+        assert isinstance(content, Payload)
+        return content
+
+    def facts(self) -> tuple[ContentKind, SerializationMode, str]:
+        """Kind, mode and digest, also of what has gone."""
+        if isinstance(self._content, tuple):
+            return self._content
+        payload = self.payload()
+        return payload.kind, payload.mode, payload.digest
+
+    def release(self, gone: MissReason) -> None:
+        """Give the content up, and keep what a record tells of it; no record tells of a turn's text."""
+        self.gone = gone
+        self._content = None if isinstance(self._content, str) else self.facts()
+
+
+class SessionEntries:
+    """The entries of one session, live and gone."""
+
+    __slots__ = ("by_class", "by_ref", "bytes", "session_id", "tombstones")
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.by_class: tuple[LRUCache[Entry, Entry], ...] = tuple(LRUCache(math.inf) for _ in EvictionClass)
+        self.bytes = 0
+        self.by_ref: dict[str, Entry] = {}
+        self.tombstones: OrderedDict[Entry, None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return sum(map(len, self.by_class))
+
+    def __iter__(self) -> Iterator[Entry]:
+        for cache in self.by_class:
+            yield from cache
+
+
+class Entries:
+    """All of them.
+
+    `gone(entry, reason)` is called for each that is evicted or expires, `forgotten(entry)` for each tombstone that is
+    given up.
+    """
+
+    def __init__(
+        self, retention: Retention, gone: Callable[[Entry, MissReason], object], forgotten: Callable[[Entry], object]
+    ) -> None:
+        self.retention = retention
+        self.bytes = 0
+        self._gone = gone
+        self._forgotten = forgotten
+        self._by_class: tuple[LRUCache[Entry, Entry], ...] = tuple(LRUCache(math.inf) for _ in EvictionClass)
+        self._by_write: OrderedDict[Entry, None] = OrderedDict()
+
+    def put(self, entry: Entry, now_us: int, stamp: int) -> None:
+        """Write an entry that is not larger than the limits, making room for it first."""
+        self.expire(now_us)
+        session, size = entry.session, entry.size
+        self._make_room(session, 1, size)
+        session.by_class[entry.eviction_class][entry] = entry
+        self._by_class[entry.eviction_class][entry] = entry
+        self._by_write[entry] = None
+        session.bytes += size
+        self.bytes += size
+        entry.written_us = now_us
+        entry.stamp = stamp
+
+    def use(self, entry: Entry) -> None:
+        """Note that an entry was read."""
+        entry.session.by_class[entry.eviction_class][entry]
+        self._by_class[entry.eviction_class][entry]
+
+    def oldest(self) -> Entry | None:
+        """The entry that was written first of those that are there."""
+        return next(iter(self._by_write), None)
+
+    def expire(self, now_us: int) -> None:
+        """Let go of every entry whose life time is over."""
+        ttl_us = self.retention.ttl_us
+        if ttl_us is None:
+            return
+        while (entry := self.oldest()) is not None and is_over(entry.written_us, now_us, ttl_us):
+            self._end(entry, MissReason.EXPIRED)
+
+    def expire_next(self, now_us: int) -> None:
+        """Let go of the entry that was written first, if its life time is over."""
+        ttl_us, entry = self.retention.ttl_us, self.oldest()
+        if ttl_us is not None and entry is not None and is_over(entry.written_us, now_us, ttl_us):
+            self._end(entry, MissReason.EXPIRED)
+
+    def change(self, retention: Retention, sessions: Iterator[SessionEntries], now_us: int) -> None:
+        """Put another policy in force, at once."""
+        self.retention = retention
+        self.expire(now_us)
+        for session in sessions:
+            self._make_room(session, 0, 0)
+            self._trim(session)
+
+    def drop(self, session: SessionEntries) -> None:
+        """Forget a session with all that it holds; that is neither an eviction nor an expiry."""
+        for entry in session:
+            del self._by_class[entry.eviction_class][entry]
+            del self._by_write[entry]
+        self.bytes -= session.bytes
+
+    def _make_room(self, session: SessionEntries, entries: int, size: int) -> None:
+        retention = self.retention
+        while len(session) + entries > retention.max_entries or session.bytes + size > retention.max_bytes:
+            self._evict_from(session.by_class)
+        while self.bytes + size > retention.total_bytes:
+            self._evict_from(self._by_class)
+
+    def _evict_from(self, by_class: tuple[LRUCache[Entry, Entry], ...]) -> None:
+        """End the first one in the order of eviction."""
+        cache = next(cache for cache in by_class if cache)
+        entry, _same = cache.popitem()
+        self._end(entry, MissReason.EVICTED, cache)
+
+    def _end(self, entry: Entry, reason: MissReason, left: LRUCache[Entry, Entry] | None = None) -> None:
+        """End an entry that is still in its caches, except the one that it has `left` already."""
+        session = entry.session
+        for cache in (session.by_class[entry.eviction_class], self._by_class[entry.eviction_class]):
+            if cache is not left:
+                del cache[entry]
+        del self._by_write[entry]
+        session.bytes -= entry.size
+        self.bytes -= entry.size
+        entry.release(reason)
+        session.tombstones[entry] = None
+        self._gone(entry, reason)
+        self._trim(session)
+
+    def _trim(self, session: SessionEntries) -> None:
+        while len(session.tombstones) > self.retention.max_tombstones:
+            entry, _nothing = session.tombstones.popitem(last=False)
+            entry.gone = MissReason.UNKNOWN
+            if entry.ref is not None:
+                del session.by_ref[entry.ref]
+            self._forgotten(entry)

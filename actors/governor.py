@@ -1,0 +1,139 @@
+"""The retention governor: proposals, approvals, authority, and the log of what was changed (P phase 3, ADR-025).
+
+Rules. Anybody proposes; only a maintainer decides, and two different ones are needed before a change is applied. An
+application holds everything else that comes for proposals until the store has put the policy in force: the change,
+its place in the audit log and the answer look like one step. If the store cannot, the proposal is as it was.
+
+Not promised: that decided proposals are remembered for ever. Of these the oldest are forgotten when there are too many.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from ..protocol.governance_messages import (
+    ActOnProposal,
+    ApplyRetention,
+    Propose,
+    ReadAudit,
+    ReadProposals,
+    RetentionApplied,
+)
+from ..protocol.mappings import FrozenMapping
+from ..protocol.proposals import (
+    Act,
+    AuditEntry,
+    Proposal,
+    ProposalReply,
+    Stage,
+    after,
+    judge,
+    state_of,
+)
+from ..protocol.retention import Retention
+from ..protocol.settings import Settings
+from ..protocol.statuses import ProposalState, ProposalStatus
+from .actor import DEFERRED, Actor, handles
+from .dispatcher import Dispatcher
+from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .reporting import report
+
+__all__ = ["RetentionGovernor"]
+
+_MAX_PROPOSALS = 10_000
+_MAX_AUDIT = 10_000
+_PASSED = frozenset(
+    {ProposalStatus.APPROVED, ProposalStatus.ACKNOWLEDGED, ProposalStatus.REFUSED, ProposalStatus.APPLIED}
+)
+_DECIDED = frozenset({Stage.REFUSED, Stage.APPLIED})
+
+
+class RetentionGovernor(Actor):
+    """Owns the proposals about the retention policy, and who may decide them."""
+
+    def __init__(self, dispatcher: Dispatcher, settings: Settings, store: Mailbox) -> None:
+        super().__init__(dispatcher)
+        self._settings = settings
+        self._store = store
+        self._proposals: dict[str, Proposal] = {}
+        self._audit: deque[AuditEntry] = deque(maxlen=_MAX_AUDIT)
+        self._applying: tuple[Envelope[Any], Proposal, str, Settings] | None = None
+        self._waiting: deque[Envelope[Any]] = deque()
+
+    def receive(self, envelope: Envelope[Any]) -> None:
+        if self._applying is not None and not isinstance(envelope.message, RetentionApplied | CallFailed):
+            self._waiting.append(envelope)
+            return
+        super().receive(envelope)
+        while self._waiting and self._applying is None:
+            super().receive(self._waiting.popleft())
+
+    @handles(Propose)
+    def _propose(self, message: Propose, _envelope: Envelope[Any]) -> ProposalReply:
+        proposal = message.proposal
+        if proposal.id in self._proposals:
+            return ProposalReply(ProposalStatus.INVALID_PROPOSAL, "the id is taken")
+        if len(self._proposals) >= _MAX_PROPOSALS:
+            decided = next((known for known in self._proposals.values() if known.stage in _DECIDED), None)
+            if decided is None:
+                return ProposalReply(ProposalStatus.INVALID_PROPOSAL, "too many proposals are undecided")
+            del self._proposals[decided.id]
+        self._proposals[proposal.id] = proposal
+        self._tell(proposal, proposal.by)
+        return ProposalReply(ProposalStatus.PROPOSED)
+
+    @handles(ActOnProposal)
+    def _act(self, message: ActOnProposal, envelope: Envelope[Any]) -> Any:
+        proposal = self._proposals.get(message.id)
+        status = judge(proposal, message.act, message.by, self._settings.maintainers)
+        if proposal is None or status not in _PASSED:
+            return ProposalReply(status)
+        decided = after(proposal, message.act, message.by)
+        if message.act is Act.APPLY:
+            change: dict[str, Any] = dict(proposal.change)
+            changed = attrs.evolve(self._settings, **change)
+            self._applying = envelope, decided, message.by, changed
+            self._store.ask(ApplyRetention(Retention.of(changed)), self.mailbox)
+            return DEFERRED
+        self._proposals[proposal.id] = decided
+        self._tell(decided, message.by)
+        return ProposalReply(status)
+
+    @handles(RetentionApplied)
+    def _applied(self, _message: RetentionApplied, _envelope: Envelope[Any]) -> None:
+        if self._applying is None:
+            return
+        (envelope, proposal, by, changed), self._applying = self._applying, None
+        self._audit.append(AuditEntry.of(proposal, by, self._settings, self.dispatcher.now_us() / 1e6))
+        self._settings = changed
+        self._proposals[proposal.id] = proposal
+        self._tell(proposal, by)
+        answer(envelope, ProposalReply(ProposalStatus.APPLIED))
+
+    @handles(CallFailed)
+    def _not_applied(self, failed: CallFailed, _envelope: Envelope[Any]) -> None:
+        if self._applying is not None:
+            (envelope, *_rest), self._applying = self._applying, None
+            refuse(envelope, failed.error)
+
+    @handles(ReadProposals)
+    def _read_proposals(self, _message: ReadProposals, _envelope: Envelope[Any]) -> FrozenMapping[ProposalState]:
+        return FrozenMapping({known.id: state_of(known.stage) for known in self._proposals.values()})
+
+    @handles(ReadAudit)
+    def _read_audit(self, _message: ReadAudit, _envelope: Envelope[Any]) -> tuple[AuditEntry, ...]:
+        return tuple(self._audit)
+
+    def owed(self) -> Iterator[Envelope[Any]]:
+        if self._applying is not None:
+            yield self._applying[0]
+        yield from self._waiting
+
+    def _tell(self, proposal: Proposal, by: str) -> None:
+        state = state_of(proposal.stage).value
+        self.observe(("proposal", proposal.id, state))
+        report("INFO", "the proposal {proposal} is {state}, by {by}", proposal=proposal.id, state=state, by=by)
