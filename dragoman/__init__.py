@@ -17,12 +17,22 @@ if not (Path(__file__).parent / "actors").exists() and (_checkout / "actors").ex
 from .actors.futures import Future, WaitTimeout  # noqa: E402
 from .actors.simulation import SimulatedDispatcher  # noqa: E402
 from .actors.threads import ThreadDispatcher  # noqa: E402
+from .content_tool import ContentTool  # noqa: E402
 from .protocol.applied import AppliedKey, AppliedParent  # noqa: E402
 from .protocol.calls import CallTaker, CallUnit, Completion, CompletionRecord, Provider, ProviderCall  # noqa: E402
+from .protocol.content_replies import (  # noqa: E402
+    FollowUpReply,
+    ReferReply,
+    SessionContent,
+    StoreCounters,
+    StoreSnapshot,
+)
+from .protocol.continuity import Advice, ContinuityReport, FollowUpCounts, Trigger  # noqa: E402
 from .protocol.errors import (  # noqa: E402
     ActorFailed,
     ActorStopped,
     BlockingInHandler,
+    ContentRefNotFound,
     DragomanError,
     InvalidArgument,
     InvalidSetting,
@@ -44,6 +54,9 @@ from .protocol.outcomes import (  # noqa: E402
     TranslationOutcome,
 )
 from .protocol.participation import ProviderPolicy  # noqa: E402
+from .protocol.prompt_refs import PromptRefs  # noqa: E402
+from .protocol.proposals import AuditEntry, ProposalReply  # noqa: E402
+from .protocol.records import Call, CallRecord  # noqa: E402
 from .protocol.replies import (  # noqa: E402
     AckReply,
     ActivateReply,
@@ -54,26 +67,39 @@ from .protocol.replies import (  # noqa: E402
     RegisterReply,
     RequestStatus,
 )
+from .protocol.retention import Retention  # noqa: E402
 from .protocol.settings import Settings  # noqa: E402
 from .protocol.statuses import (  # noqa: E402
     AckStatus,
     ActivateStatus,
+    Authority,
     CallFormat,
+    CallStatus,
     ClaimStatus,
     ClearStatus,
     CloseCause,
     CloseStatus,
     ConfigureStatus,
+    ContentKind,
     ExecutionStatus,
+    FollowUpDecision,
+    FollowUpMiss,
+    LowUtility,
+    MissReason,
     ParentState,
+    ProposalState,
+    ProposalStatus,
     Purpose,
     Quality,
     RegisterStatus,
+    SerializationMode,
+    SkipReason,
     StartStatus,
     Termination,
 )
 from .protocol.translations import DirectRequest, TranslationRequest  # noqa: E402
 from .protocol.verdicts import Violation  # noqa: E402
+from .recorded import Outcome, RecordedCall  # noqa: E402
 from .reports import ShutdownReport, Snapshot  # noqa: E402
 from .runtime import Runtime  # noqa: E402
 from .scripted import ScriptedProvider  # noqa: E402
@@ -87,10 +113,16 @@ __all__ = [
     "ActivateStatus",
     "ActorFailed",
     "ActorStopped",
+    "Advice",
     "AppliedKey",
     "AppliedParent",
+    "AuditEntry",
+    "Authority",
     "BlockingInHandler",
+    "Call",
     "CallFormat",
+    "CallRecord",
+    "CallStatus",
     "CallTaker",
     "CallUnit",
     "ChatMessage",
@@ -104,6 +136,10 @@ __all__ = [
     "CompletionRecord",
     "ConfigureReply",
     "ConfigureStatus",
+    "ContentKind",
+    "ContentRefNotFound",
+    "ContentTool",
+    "ContinuityReport",
     "Diagnostic",
     "DiagnosticCode",
     "DirectRequest",
@@ -111,15 +147,26 @@ __all__ = [
     "DragomanError",
     "ExecutionStatus",
     "Feature",
+    "FollowUpCounts",
+    "FollowUpDecision",
+    "FollowUpMiss",
+    "FollowUpReply",
     "Future",
     "Handoff",
     "InvalidArgument",
     "InvalidSetting",
+    "LowUtility",
+    "MissReason",
+    "Outcome",
     "Parent",
     "ParentEvent",
     "ParentEventKind",
     "ParentRefused",
     "ParentState",
+    "PromptRefs",
+    "ProposalReply",
+    "ProposalState",
+    "ProposalStatus",
     "Provider",
     "ProviderCall",
     "ProviderError",
@@ -127,20 +174,28 @@ __all__ = [
     "ProviderStatistics",
     "Purpose",
     "Quality",
+    "RecordedCall",
+    "ReferReply",
     "RegisterReply",
     "RegisterStatus",
     "Replacement",
     "RequestStatus",
+    "Retention",
     "Runtime",
     "RuntimeClosed",
     "ScriptedProvider",
+    "SerializationMode",
+    "SessionContent",
     "Settings",
     "ShutdownReport",
     "SimulatedDispatcher",
     "SimulationStalled",
+    "SkipReason",
     "Snapshot",
     "StartReply",
     "StartStatus",
+    "StoreCounters",
+    "StoreSnapshot",
     "Termination",
     "TextDocument",
     "ThreadDispatcher",
@@ -148,6 +203,7 @@ __all__ = [
     "TranslationOutcome",
     "TranslationRefused",
     "TranslationRequest",
+    "Trigger",
     "Turn",
     "UnknownCall",
     "Violation",

@@ -1,11 +1,11 @@
-"""The check that most arguments of the face go through."""
+"""The checks that most arguments of the face go through."""
 
 from __future__ import annotations
 
 from .protocol.errors import InvalidArgument
 from .protocol.handoff import exact
 
-__all__ = ["text_of"]
+__all__ = ["count_of", "text_of"]
 
 
 def text_of(field: str, value: object) -> str:
@@ -13,3 +13,10 @@ def text_of(field: str, value: object) -> str:
     if not isinstance(value, str):
         raise InvalidArgument(field, f"must be text, not {type(value).__name__}")
     return exact(value)
+
+
+def count_of(field: str, value: object) -> int:
+    """`value` as a plain `int`; raises `InvalidArgument` with the name of the argument if it is no whole number ≥ 0."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidArgument(field, "must be an integer of at least 0")
+    return int(value)

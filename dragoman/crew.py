@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .actors.content_store import ContentStore
 from .actors.coordinator import AcceptanceCoordinator
 from .actors.dispatcher import Dispatcher
 from .actors.feature_history import FeatureHistory
 from .actors.gateway import ProviderGateway
+from .actors.governor import RetentionGovernor
 from .actors.io_loop import IoLoop
 from .actors.mailbox import Mailbox
 from .actors.outside import ServedBy
@@ -26,7 +28,9 @@ class Crew:
 
     def __init__(self, dispatcher: Dispatcher, settings: Settings, policies: Mapping[str, ProviderPolicy]) -> None:
         self.loop = IoLoop()
-        self.sessions = _mailbox(SessionManager.start(dispatcher, settings))
+        self.store = _mailbox(ContentStore.start(dispatcher, settings))
+        self.governor = _mailbox(RetentionGovernor.start(dispatcher, settings, self.store))
+        self.sessions = _mailbox(SessionManager.start(dispatcher, settings, self.store))
         self.statistics = _mailbox(Statistics.start(dispatcher))
         self.feature_history = _mailbox(FeatureHistory.start(dispatcher, settings.feature_history, lazy=True))
         self.gateway = _mailbox(ProviderGateway.start(dispatcher, settings, self.statistics, self.loop))
@@ -52,7 +56,9 @@ class Crew:
             self.service,
             self.gateway,
             self.feature_history,
+            self.governor,
             self.sessions,
+            self.store,
             self.statistics,
         )
 

@@ -6,6 +6,7 @@ import attrs
 
 from .actors.dispatcher import MessageCounts
 from .actors.sessions import SessionSnapshot
+from .protocol.content_replies import StoreSnapshot
 
 __all__ = ["ShutdownReport", "Snapshot"]
 
@@ -45,6 +46,8 @@ class Snapshot:
     """The physical calls that are neither answered nor cancelled."""
     provider_tasks: int
     """Tasks of asynchronous providers that have not ended."""
+    store: StoreSnapshot
+    """The content store."""
     counts: MessageCounts
     dead_letters: tuple[tuple[str, int], ...]
     """Dead letters by reason."""

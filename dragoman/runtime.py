@@ -19,9 +19,11 @@ from .actors.reporting import report
 from .actors.running import here
 from .actors.sessions import SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
-from .arguments import text_of
+from .arguments import count_of, text_of
+from .continuity import ContinuityFace
 from .crew import Crew
 from .executing import ExecutingFace
+from .protocol.content_replies import StoreSnapshot
 from .protocol.errors import BlockingInHandler, DragomanError, InvalidArgument, RuntimeClosed
 from .protocol.handoff import Handoff, exact, exact_handoff, examine, in_source_order
 from .protocol.history import ChatMessage, Turn, chat_messages
@@ -66,7 +68,7 @@ _SHARE_OF_REST = 0.8
 """The part of the time for closing in which the actors may come to rest; what is left is for the threads to end."""
 
 
-class Runtime(ExecutingFace):
+class Runtime(ExecutingFace, ContinuityFace):
     """The conversation memory of one program (C1, C17).
 
     Every method answers with a future: `.get(timeout)` in a thread, `await` under asyncio. A wait that ends early
@@ -86,6 +88,7 @@ class Runtime(ExecutingFace):
         providers: Mapping[str, ProviderPolicy] | None = None,
         dispatcher: Dispatcher | None = None,
     ) -> None:
+        super().__init__()
         settings = Settings() if settings is None else settings
         if not isinstance(settings, Settings):
             raise InvalidArgument("settings", "must be a Settings")
@@ -230,9 +233,7 @@ class Runtime(ExecutingFace):
 
     def fail_commits(self, session_id: str, times: int = 1) -> Future[None]:
         """Fault injection, for tests: the next `times` turns to be committed into the session fail."""
-        if not isinstance(times, int) or isinstance(times, bool) or times < 0:
-            raise InvalidArgument("times", "must be an integer of at least 0")
-        return self._ask(FailCommits(text_of("session_id", session_id), times))
+        return self._ask(FailCommits(text_of("session_id", session_id), count_of("times", times)))
 
     def snapshot(self, timeout: float | None = None) -> Snapshot:
         """All that the runtime holds now, waiting up to `timeout` seconds for its actors; for tests and tools."""
@@ -241,12 +242,14 @@ class Runtime(ExecutingFace):
         sessions: Future[tuple[SessionSnapshot, ...]] = self._send(self._sessions, Inspect())
         running: Future[tuple[str, ...]] = self._send(self._crew.service, Inspect())
         calls: Future[GatewaySnapshot] = self._send(self._crew.gateway, Inspect())
+        store: Future[StoreSnapshot] = self._send(self._crew.store, Inspect())
         return Snapshot(
             open_requests=requests.get(timeout),
             sessions=sessions.get(timeout),
             running=running.get(timeout),
             open_calls=calls.get(timeout).open_calls,
             provider_tasks=calls.get(timeout).tasks,
+            store=store.get(timeout),
             counts=self._dispatcher.counts(),
             dead_letters=tuple(sorted(self._dispatcher.dead_letters().items())),
             live_timers=self._dispatcher.live_timers(),
@@ -343,8 +346,8 @@ class Runtime(ExecutingFace):
             raise RuntimeClosed
         return self._send(mailbox or self._coordinator, message)
 
-    def _send(self, mailbox: Mailbox, message: object) -> Future[Any]:
-        future: Future[Any] = Future(self._dispatcher)
+    def _send(self, mailbox: Mailbox, message: object, future: Future[Any] | None = None) -> Future[Any]:
+        future = Future(self._dispatcher) if future is None else future
         self._dispatcher.post(mailbox, Envelope(message, future))
         return future
 
@@ -367,7 +370,6 @@ def _identity(session_id: str, provider: str, mode: str, purpose: str) -> tuple[
 def _read(
     session_id: str, provider: str, mode: str, purpose: str, max_turns: int, max_chars: int | None
 ) -> ReadHistory:
-    for field, value in (("max_turns", max_turns), ("max_chars", 0 if max_chars is None else max_chars)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InvalidArgument(field, "must be an integer of at least 0")
+    max_turns = count_of("max_turns", max_turns)
+    max_chars = None if max_chars is None else count_of("max_chars", max_chars)
     return ReadHistory(*_identity(session_id, provider, mode, purpose), max_turns, max_chars)

@@ -1,0 +1,267 @@
+"""The content part of the face: recorded calls, their content, follow-ups, and the retention policy (P)."""
+
+from __future__ import annotations
+
+import abc
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from .actors.dispatcher import Dispatcher
+from .actors.futures import Future
+from .actors.mailbox import Mailbox
+from .arguments import count_of, text_of
+from .content_tool import ContentTool
+from .crew import Crew
+from .protocol.content_messages import (
+    FetchContent,
+    FollowUp,
+    ReadCalls,
+    ReadContinuity,
+    RecordCall,
+    Refer,
+    RenderRefs,
+    Resolved,
+)
+from .protocol.content_replies import FollowUpReply, ReferReply
+from .protocol.continuity import ContinuityReport
+from .protocol.errors import ContentRefNotFound, InvalidArgument
+from .protocol.governance_messages import ActOnProposal, Propose, ReadAudit, ReadProposals
+from .protocol.handoff import exact
+from .protocol.mappings import FrozenMapping
+from .protocol.payloads import Payload, serialize, value_in
+from .protocol.prompt_refs import PromptRefs
+from .protocol.proposals import Act, AuditEntry, Proposal, ProposalReply, authority_of, examine_proposal
+from .protocol.records import DEFAULT_ROLE, Call, CallRecord
+from .protocol.settings import Settings
+from .protocol.statuses import Authority, CallStatus, ProposalState, ProposalStatus, SkipReason
+from .recorded import Outcome, RecordedCall
+
+__all__ = ["ContinuityFace"]
+
+_MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024
+"""No value is written beyond this, or beyond `store_max_bytes` if that is more: a value may expand without end."""
+_PROMPT_CHARS = 600
+
+
+class _ContentFuture(Future[Any]):
+    """The value of an entry: each `get` gives a fresh copy, made in the thread that wants it; a miss raises."""
+
+    __slots__ = ()
+
+    def _answer(self) -> Any:
+        found: Resolved = super()._answer()
+        if found.content is None:
+            raise ContentRefNotFound(str(found.miss))
+        return value_in(found.content.body)
+
+
+class ContinuityFace(abc.ABC):
+    """What a runtime remembers of results, beside the conversation."""
+
+    settings: Settings
+    _dispatcher: Dispatcher
+    _crew: Crew
+    _coordinator: Mailbox
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+
+    @abc.abstractmethod
+    def _check_open(self) -> None: ...
+
+    @abc.abstractmethod
+    def _ask(self, message: object, mailbox: Mailbox | None = None) -> Future[Any]: ...
+
+    @abc.abstractmethod
+    def _send(self, mailbox: Mailbox, message: object, future: Future[Any] | None = None) -> Future[Any]: ...
+
+    @abc.abstractmethod
+    def _answered(self, reply: Any) -> Future[Any]: ...
+
+    def record_call(self, session_id: str, call: Call, outcome: Outcome) -> Future[CallRecord]:
+        """Record a call that has ended, and store its result where the retention policy says so (P phase 1).
+
+        The value is written as JSON here and now: what becomes of it later changes nothing. The record says what was
+        stored, or why nothing was (`reason`); a value that cannot be written is a reason, never an error. With
+        `duplicate_call` and `OVERLOADED` (no room for a new session) nothing was recorded either.
+        """
+        session_id = text_of("session_id", session_id)
+        call = _exact_call(call)
+        if not isinstance(outcome, Outcome):
+            raise InvalidArgument("outcome", "must be Outcome.ok(value) or Outcome.error(type, message)")
+        self._check_open()
+        status = CallStatus.ERROR if outcome.is_error else CallStatus.OK
+        return self._ask(RecordCall(session_id, call, status, self._snapshot_of(outcome.value)))
+
+    def _snapshot_of(self, value: object) -> Payload | SkipReason:
+        if not self.settings.content_enabled:
+            return SkipReason.CONTENT_DISABLED
+        return serialize(value, max(_MAX_SNAPSHOT_BYTES, self.settings.store_max_bytes))
+
+    def recorded(
+        self,
+        session_id: str,
+        *,
+        role: str = DEFAULT_ROLE,
+        method: str | None = None,
+        id: str | None = None,  # noqa: A002 (the word of the records)
+        keep: bool = False,
+    ) -> RecordedCall:
+        """Record what happens in a `with` block, or each call of a decorated function, sync or async (P phase 1.4).
+
+        Depth and parent follow from the recorded calls around it, per session, through threads that were started with
+        `RecordedCall.bind` and through asyncio tasks. `method` is the name of the function, or `ask`; `id` is made up.
+        """
+        return RecordedCall(
+            self,
+            text_of("session_id", session_id),
+            role=_name("role", role),
+            method=None if method is None else _name("method", method),
+            id=None if id is None else _name("id", id),
+            keep=keep,
+            numbers=self._numbers,
+        )
+
+    def refer(self, session_id: str, parent_id: str, child_id: str) -> Future[ReferReply]:
+        """The call `parent_id` refers to the content of its child, which is stored from then on (P constraint 6).
+
+        The child's value must still be held: `content_released` if it is not, or if there is no such call.
+        """
+        return self._ask(
+            Refer(text_of("session_id", session_id), text_of("parent_id", parent_id), text_of("child_id", child_id))
+        )
+
+    def calls(self, session_id: str) -> Future[tuple[CallRecord, ...]]:
+        """The records of a session, oldest first; no use of it."""
+        return self._ask(ReadCalls(text_of("session_id", session_id)))
+
+    def content(self, session_id: str, name: str) -> Future[Any]:
+        """A fresh copy of the value behind a ref, the id of a call, or `REQUEST/PARENT` (P phase 2.1). Read-only.
+
+        Raises `ContentRefNotFound` with its `reason` on a miss, since None is a legal value. Nothing is ever made up,
+        and what belongs to another session is `unknown`.
+        """
+        if not isinstance(name, str):
+            raise InvalidArgument("name", "must be a ref, the id of a call, or REQUEST/PARENT")
+        self._check_open()
+        found = _ContentFuture(self._dispatcher)
+        return self._send(self._coordinator, FetchContent(text_of("session_id", session_id), exact(name)), found)
+
+    def follow_up(self, session_id: str, say: str, max_bytes: int | None = None) -> Future[FollowUpReply]:
+        """Which earlier result `say` means, and its value unless a summary is enough (P phase 2.2).
+
+        By fixed rules over the records of the session: the same words and records give the same answer. An entry of
+        more than `max_bytes` bytes is `SUMMARY_ONLY`.
+        """
+        if max_bytes is not None:
+            count_of("max_bytes", max_bytes)
+        return self._ask(FollowUp(text_of("session_id", session_id), text_of("say", say), max_bytes))
+
+    def content_prompt(
+        self, session_id: str, *, max_chars: int = _PROMPT_CHARS, conversation_chars: int | None = None
+    ) -> Future[PromptRefs]:
+        """The refs of a session for a prompt, newest first, within `max_chars` characters of lines (P phase 2.2).
+
+        `conversation_chars`, the length of the prompt without them, lets the growth be measured.
+        """
+        count_of("max_chars", max_chars)
+        if conversation_chars is not None:
+            count_of("conversation_chars", conversation_chars)
+        return self._ask(RenderRefs(text_of("session_id", session_id), max_chars, conversation_chars))
+
+    def content_tool(self, session_id: str) -> ContentTool:
+        """A tool for a model that reads content of this session, and does nothing else (P phase 2.1)."""
+        return ContentTool(self.content, text_of("session_id", session_id))
+
+    def continuity_report(self, *, budget_bytes: int | None = None) -> Future[ContinuityReport]:
+        """How content continuity does, and what is advised (P phase 3); `budget_bytes` is what memory it may take."""
+        if budget_bytes is not None:
+            count_of("budget_bytes", budget_bytes)
+        self._check_open()
+        return self._ask(ReadContinuity(budget_bytes), self._crew.sessions)
+
+    def propose(
+        self,
+        id: str,  # noqa: A002 (the word of the scenario language)
+        by: str,
+        change: Mapping[str, Any],
+        evidence: str,
+        rollback: str,
+    ) -> Future[ProposalReply]:
+        """Propose a change of the retention policy: settings with new values, why, and how to go back (P phase 3.4).
+
+        `PROPOSED`, or `INVALID_PROPOSAL` with the reason. Nothing changes before two maintainers have agreed.
+        """
+        asked = _as_dict(change)
+        reason = examine_proposal(id, by, asked, evidence, rollback, self.settings)
+        if reason is not None:
+            return self._answered(ProposalReply(ProposalStatus.INVALID_PROPOSAL, reason))
+        proposal = Proposal(exact(id), exact(by), asked, exact(evidence), exact(rollback))
+        return self._ask(Propose(proposal), self._crew.governor)
+
+    def approve(self, id: str, by: str) -> Future[ProposalReply]:  # noqa: A002
+        """A maintainer approves a proposal: the first of the two who must agree."""
+        return self._act(id, Act.APPROVE, by)
+
+    def acknowledge_proposal(self, id: str, by: str) -> Future[ProposalReply]:  # noqa: A002
+        """Another maintainer acknowledges an approved proposal: the second of the two."""
+        return self._act(id, Act.ACKNOWLEDGE, by)
+
+    def refuse(self, id: str, by: str) -> Future[ProposalReply]:  # noqa: A002
+        """A maintainer refuses a proposal that nobody has approved."""
+        return self._act(id, Act.REFUSE, by)
+
+    def apply(self, id: str, by: str) -> Future[ProposalReply]:  # noqa: A002
+        """A maintainer puts an acknowledged proposal in force, at once: smaller limits evict now."""
+        return self._act(id, Act.APPLY, by)
+
+    def _act(self, proposal_id: str, act: Act, by: str) -> Future[ProposalReply]:
+        return self._ask(ActOnProposal(text_of("id", proposal_id), act, text_of("by", by)), self._crew.governor)
+
+    def authority(self, by: str) -> Future[Authority]:
+        """What `by` may do to the retention policy: anybody observes and proposes, a maintainer enacts (ADR-025)."""
+        return self._answered(authority_of(text_of("by", by), self.settings.maintainers))
+
+    def proposals(self) -> Future[FrozenMapping[ProposalState]]:
+        """The state of each proposal by its id; the oldest decided ones are forgotten when there are too many."""
+        return self._ask(ReadProposals(), self._crew.governor)
+
+    def retention_audit(self) -> Future[tuple[AuditEntry, ...]]:
+        """Every change of the retention policy, oldest first, with before and after."""
+        return self._ask(ReadAudit(), self._crew.governor)
+
+
+def _as_dict(change: Any) -> Any:
+    """A copy that nobody else changes; None, for the examination to refuse, where that cannot be had."""
+    if not isinstance(change, Mapping):
+        return change
+    try:
+        return dict(change)
+    except Exception:
+        return None
+
+
+def _name(field: str, value: str) -> str:
+    value = text_of(field, value)
+    if not value:
+        raise InvalidArgument(field, "must not be empty")
+    return value
+
+
+def _exact_call(call: Call) -> Call:
+    """The call with texts of the exact type; raises `InvalidArgument` where it is not valid."""
+    if not isinstance(call, Call):
+        raise InvalidArgument("call", "must be a Call")
+    if not isinstance(call.keep, bool):
+        raise InvalidArgument("call.keep", "must be true or false")
+    return attrs.evolve(
+        call,
+        id=_name("call.id", call.id),
+        role=_name("call.role", call.role),
+        method=_name("call.method", call.method),
+        depth=count_of("call.depth", call.depth),
+        parent=None if call.parent is None else text_of("call.parent", call.parent),
+    )
