@@ -7,19 +7,23 @@ own and shares no rule with the actors. A breach is told as text that names ids 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from ..protocol.content_replies import StoreSnapshot
 from ..protocol.history import Turn
 from ..protocol.settings import Settings
 from ..reports import Snapshot
+from .continuity_verbs import Apply, Propose
 from .execution_verbs import Direct, Translate
 from .verb import Verb
 from .verbs import Ack, Register
 
 __all__ = ["InvariantChecker"]
+
+_LIMITS = ("store_max_entries", "store_max_bytes", "store_total_bytes")
 
 
 @attrs.define(eq=False)
@@ -68,6 +72,8 @@ class InvariantChecker:
         self._histories: dict[str, _History] = {}
         self._open: set[str] = set()
         self._failed = 0
+        self._limits = {name: getattr(settings, name) for name in _LIMITS}
+        self._changes: dict[str, Mapping[str, Any]] = {}
 
     def saw(self, verb: Verb, reply: Any) -> None:
         """Take note of a step and its reply."""
@@ -82,6 +88,12 @@ class InvariantChecker:
             self._begin(verb.request, verb.session, {verb.request: verb.source.value}, direct=True)
         elif isinstance(verb, Ack) and status == "ACCEPTED" and verb.request in self._requests:
             self._requests[verb.request][-1].accepted.setdefault(verb.parent, verb.result.value)
+
+        elif isinstance(verb, Propose) and status == "PROPOSED":
+            change: Any = verb.change.value
+            self._changes[verb.id] = change
+        elif isinstance(verb, Apply) and status == "APPLIED":
+            self._limits.update((name, value) for name, value in self._changes[verb.id].items() if name in _LIMITS)
 
     def _begin(self, request: str, session: str, sources: dict[str, object], *, direct: bool = False) -> _Request:
         self._registered += 1
@@ -158,9 +170,23 @@ class InvariantChecker:
             yield f"the requests of {session} stand out of the order of their registration"
         history.last_number = max(history.last_number, request.number)
 
+    def _check_store(self, store: StoreSnapshot) -> Iterator[str]:
+        entries, bytes_each, bytes_in_all = (self._limits[name] for name in _LIMITS)
+        for session, held in store.sessions.items():
+            if held.entries > entries:
+                yield f"{session} has {held.entries} content entries, more than store_max_entries"
+            if held.bytes > bytes_each:
+                yield f"{session} has {held.bytes} bytes of content, more than store_max_bytes"
+        total = sum(held.bytes for held in store.sessions.values())
+        if total > bytes_in_all:
+            yield f"{total} bytes of content are more than store_total_bytes"
+        if total != store.bytes:
+            yield f"the store counts {store.bytes} bytes, its sessions have {total}"
+
     def _check_bounds(self, snapshot: Snapshot) -> Iterator[str]:
         if len(snapshot.sessions) > self._settings.max_sessions:
             yield f"{len(snapshot.sessions)} live sessions are more than max_sessions"
+        yield from self._check_store(snapshot.store)
         if any(len(session.turns) > self._settings.max_turns for session in snapshot.sessions):
             yield "a session keeps more than max_turns turns"
         if snapshot.open_handles > self._settings.max_open_handles:

@@ -18,7 +18,19 @@ from cattrs import BaseConverter
 from ..protocol.settings import MAX_COUNT
 from .source import Budget, InvalidScenario, did_you_mean, merged, place_of, plain, scalar, word
 
-__all__ = ["Count", "Duration", "Id", "Located", "Name", "Reader", "Text", "Value", "fields_of", "key_of"]
+__all__ = [
+    "Count",
+    "Duration",
+    "Id",
+    "Located",
+    "Name",
+    "Reader",
+    "Text",
+    "Value",
+    "duration_us",
+    "fields_of",
+    "key_of",
+]
 
 Id = NewType("Id", str)
 """An id: text. One that YAML reads as something else must be quoted."""
@@ -181,13 +193,18 @@ class Reader:
 
     def _duration(self, node: yaml.Node, _wanted: Any) -> int:
         value = scalar(node) if isinstance(node, yaml.ScalarNode) else None
-        amount = None
-        if isinstance(value, str) and (match := _DURATION.fullmatch(value)):
-            amount = Decimal(match[1]) * _UNIT_US[match[2]]
-        elif isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_SECONDS:
-            amount = Decimal(str(value)) * 1_000_000
+        amount = duration_us(value)
         if amount is None:
             raise InvalidScenario(place_of(node), "must be a duration: a number with ms, s, min or h, or seconds")
         if amount > _MAX_SECONDS * 1_000_000:
             raise InvalidScenario(place_of(node), f"must be a duration of at most {_MAX_SECONDS} s")
         return round(amount)
+
+
+def duration_us(value: object) -> Decimal | None:
+    """A duration as the language writes it, in microseconds; None if it is none."""
+    if isinstance(value, str) and (match := _DURATION.fullmatch(value)):
+        return Decimal(match[1]) * _UNIT_US[match[2]]
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_SECONDS:
+        return Decimal(str(value)) * 1_000_000
+    return None

@@ -125,8 +125,11 @@ class _Replay:
             try:
                 reply = step.verb.read(future.get())
             except DragomanError as error:
-                self._fail(step.line, index, step.expected, type(error).__name__, f"{step.verb.what} failed: {error}")
-                return
+                reply = step.verb.read_error(error)
+                if reply is None:
+                    name = type(error).__name__
+                    self._fail(step.line, index, step.expected, name, f"{step.verb.what} failed: {error}")
+                    return
         self._checker.saw(step.verb, reply)
         if step.expects:
             mismatch = compare_reply(step.expected, reply)

@@ -16,7 +16,7 @@ from .expectations import OneOf
 from .reading import Duration, Id, Located, Name, Reader, Text, kind
 from .source import InvalidScenario, did_you_mean, load, place_of, scalar, word
 from .then import ThenReader
-from .verbs import LATER_VERBS, STATUSES, VERBS, Verb, teach_verbs
+from .verbs import STATUSES, VERBS, Verb, teach_verbs
 
 __all__ = ["Moment", "Scenario", "Step", "read_scenario"]
 
@@ -61,7 +61,11 @@ class Scenario:
 
 def read_scenario(path: Path) -> Scenario:
     """The scenario in a file; raises `InvalidScenario` with the place of what is wrong."""
-    return _ScenarioReader().scenario(load(path))
+    try:
+        return _ScenarioReader().scenario(load(path))
+    except RecursionError:
+        # What a call returned may contain itself; an alias to it from elsewhere must not.
+        raise InvalidScenario((1, 1), "contains itself, by an alias to what a call returned") from None
 
 
 class _ScenarioReader:
@@ -155,10 +159,7 @@ class _ScenarioReader:
         return Moment(at_us, tuple(steps), line)
 
     def _step_keys(self, node: yaml.Node) -> Any:
-        known = ("at", "together", "expect", *VERBS, *sorted(LATER_VERBS))
-        for key, key_node, value_node in self._reader.known(node, known, "a step"):
-            if key in LATER_VERBS:
-                raise InvalidScenario(place_of(key_node), f"the verb {key} is not yet supported")
+        for key, _key_node, value_node in self._reader.known(node, ("at", "together", "expect", *VERBS), "a step"):
             yield key, value_node
 
     def _step(self, node: yaml.Node, keys: dict[str, yaml.Node]) -> Step:
@@ -185,6 +186,7 @@ class _ScenarioReader:
             readers: dict[str, Callable[[yaml.Node], Any]] = {
                 "status": lambda inner: self._status(inner, verb),
                 "committed": self._ids,
+                "kind": self._expected.kind,
             }
             return {
                 key: readers.get(key, self._expected.value)(value_node)

@@ -115,11 +115,25 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
+def _checked(node: yaml.Node, calls: set[int]) -> list[yaml.Node]:
+    """The children whose shape matters. What a call returned may have any, and is read with that in mind."""
+    if not isinstance(node, yaml.MappingNode):
+        return _children(node)
+    calls.update(id(value) for key, value in node.value if _is_key(key, "call"))
+    pairs = [pair for pair in node.value if not (id(node) in calls and _is_key(pair[0], "value"))]
+    return [part for pair in pairs for part in pair]
+
+
+def _is_key(node: yaml.Node, key: str) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.value == key
+
+
 def _refuse_shape(root: yaml.Node) -> None:
     """Aliases can make a value contain itself, or nest deeper than the text does: no walk may follow them then."""
     height: dict[int, int] = {}
     path: set[int] = set()
-    stack = [(root, iter(_children(root)))]
+    calls: set[int] = set()
+    stack = [(root, iter(_checked(root, calls)))]
     path.add(id(root))
     while stack:
         node, rest = stack[-1]
@@ -127,14 +141,14 @@ def _refuse_shape(root: yaml.Node) -> None:
         if child is None:
             stack.pop()
             path.discard(id(node))
-            height[id(node)] = 1 + max((height[id(inner)] for inner in _children(node)), default=0)
+            height[id(node)] = 1 + max((height[id(inner)] for inner in _checked(node, calls)), default=0)
             if height[id(node)] > _MAX_DEPTH:
                 raise InvalidScenario(place_of(node), f"nests deeper than {_MAX_DEPTH} levels")
         elif id(child) in path:
             raise InvalidScenario(place_of(child), "contains itself")
         elif id(child) not in height:
             path.add(id(child))
-            stack.append((child, iter(_children(child))))
+            stack.append((child, iter(_checked(child, calls))))
 
 
 def _decoded(body: bytes) -> str:
@@ -206,6 +220,11 @@ def scalar(node: yaml.ScalarNode) -> Any:
         return _scalars.construct_object(node)
     except (yaml.YAMLError, ValueError, OverflowError):
         raise InvalidScenario(place_of(node), f"is no value of the type {node.tag.rpartition(':')[2]}") from None
+
+
+def is_null(node: yaml.Node) -> bool:
+    """Whether a node is the null of YAML."""
+    return isinstance(node, yaml.ScalarNode) and scalar(node) is None
 
 
 def merged(node: yaml.MappingNode) -> list[tuple[yaml.Node, yaml.Node]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
+
+from ..protocol.content_replies import StoreSnapshot
 from ..reports import Snapshot
 from .reading import Located
 from .stage import Stage
@@ -27,6 +30,12 @@ def actual_of(key: str, names: Sequence[str], snapshot: Snapshot, stage: Stage) 
         }, []
     if key == "turn_counter":
         return {session.session_id: session.turn_counter for session in snapshot.sessions}, 0
+    if key == "store":
+        return _store(names, snapshot.store), 0
+    if key == "call_records":
+        return {session: _call_records(session, stage) for session in names}, []
+    if key == "proposals":
+        return dict(stage.runtime.proposals().get()), None
     if key == "stats":
         return _stats(names, stage), 0
     of_a_request, default = _OF_A_REQUEST[key]
@@ -51,6 +60,29 @@ class _Counts(dict[str, int]):
 
     def get(self, name: str, default: Any = 0) -> Any:
         return super().get(name, default or 0)
+
+
+def _store(names: Sequence[str], store: StoreSnapshot) -> dict[str, Any]:
+    held: dict[str, Any] = {session: {"entries": 0, "bytes": 0} for session in names}
+    for session, content in store.sessions.items():
+        held[session] = {"entries": content.entries, "bytes": content.bytes}
+    return {**held, "counters": attrs.asdict(store.counters, filter=lambda _field, value: isinstance(value, int))}
+
+
+def _call_records(session: str, stage: Stage) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": record.id,
+            "role": record.role,
+            "method": record.method,
+            "depth": record.depth,
+            "status": record.status,
+            "kind": record.content_kind,
+            "bytes": record.content_bytes,
+            "has_ref": record.stored,
+        }
+        for record in stage.runtime.calls(session).get()
+    ]
 
 
 def _handles(request: str, stage: Stage) -> Any:

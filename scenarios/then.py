@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
 import yaml
 
-from ..protocol.statuses import CloseCause, ExecutionStatus, ParentState, Quality
+from ..protocol.content_replies import StoreCounters
+from ..protocol.statuses import (
+    CallStatus,
+    CloseCause,
+    ContentKind,
+    ExecutionStatus,
+    ParentState,
+    ProposalState,
+    Quality,
+)
 from .expectations import OneOf, Rows
 from .reading import Id, Located, Reader, Text, Value, kind
-from .source import InvalidScenario, did_you_mean, place_of, scalar, word
+from .source import InvalidScenario, did_you_mean, is_null, place_of, word
 from .verb import words
 
 __all__ = ["ThenReader"]
-
-_LATER = frozenset({"store", "call_records", "proposals"})
 
 
 class ThenReader:
@@ -26,12 +34,10 @@ class ThenReader:
 
     def then(self, node: yaml.Node) -> dict[str, Located]:
         """What must be true at the end, by its key."""
-        if _is_null(node):
+        if is_null(node):
             raise InvalidScenario(place_of(node), "then has nothing behind it")
         then = {}
-        for key, key_node, value_node in self._reader.known(node, sorted({*_READERS, *_LATER}), "then"):
-            if key in _LATER:
-                raise InvalidScenario(place_of(key_node), f"the key {key} of then is not yet supported")
+        for key, key_node, value_node in self._reader.known(node, _READERS, "then"):
             then[key] = Located(_READERS[key](self, value_node), place_of(key_node)[0])
         return then
 
@@ -124,7 +130,7 @@ class ThenReader:
         return self._reader.read(node, Id)
 
     def _text_or_null(self, node: yaml.Node) -> Any:
-        return None if _is_null(node) else self._text(node)
+        return None if is_null(node) else self._text(node)
 
     def _switch(self, node: yaml.Node) -> Any:
         return self._reader.read(node, bool)
@@ -140,7 +146,7 @@ class ThenReader:
 
     def _outcome(self, node: yaml.Node) -> Any:
         """The keys of an outcome; null for a request that still runs."""
-        if _is_null(node):
+        if is_null(node):
             return None
         readers = {
             "execution": self._execution,
@@ -161,7 +167,7 @@ class ThenReader:
         return self._named(node, "document", self._document_of_a_request)
 
     def _document_of_a_request(self, node: yaml.Node) -> Any:
-        return None if _is_null(node) else self._named(node, "the document of a request", self._shown_text)
+        return None if is_null(node) else self._named(node, "the document of a request", self._shown_text)
 
     def _stats(self, node: yaml.Node) -> Any:
         return self._named(node, "stats", self._stats_of_a_provider)
@@ -185,7 +191,7 @@ class ThenReader:
 
     def _handles_of_a_request(self, node: yaml.Node) -> Any:
         """Parents with their states; null for a request that has none (any more)."""
-        if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
+        if is_null(node):
             return None
         states = frozenset(state.value for state in ParentState)
         return self._named(node, "the handles of a request", lambda one: self._word(one, states, "state"))
@@ -209,13 +215,64 @@ class ThenReader:
             lambda inner: [self.or_one_of(item, self._id) for item in self._reader.items(inner, "sessions")],
         )
 
+    def kind(self, node: yaml.Node) -> Any:
+        """A kind of content, for which the null of YAML stands too."""
+        if self.one_of(node) is not None:
+            return self.or_one_of(node, self.kind)
+        return ContentKind.NULL.value if is_null(node) else self.value(node)
+
+    def _store(self, node: yaml.Node) -> Any:
+        """What each session holds, and beside the sessions the counters over all of them."""
+
+        def read(mapping: yaml.Node) -> dict[str, Located]:
+            return {
+                key: Located(
+                    self.or_one_of(value_node, self._counters if key == "counters" else self._content_of_a_session),
+                    place_of(key_node)[0],
+                )
+                for key, key_node, value_node in self._reader.entries(mapping, "store")
+            }
+
+        return self.or_one_of(node, read)
+
+    def _counters(self, node: yaml.Node) -> Any:
+        return self._fields(node, "counters", dict.fromkeys(_COUNTERS, self._one_number))
+
+    def _content_of_a_session(self, node: yaml.Node) -> Any:
+        return self._fields(node, "the content of a session", dict.fromkeys(("entries", "bytes"), self._one_number))
+
+    def _call_records(self, node: yaml.Node) -> Any:
+        readers = {
+            "id": self._id,
+            "role": self._text,
+            "method": self._text,
+            "depth": self._one_number,
+            "status": lambda one: self._word(one, words(CallStatus), "status"),
+            "kind": self._kind_if_stored,
+            "bytes": self._bytes_if_stored,
+            "has_ref": self._switch,
+        }
+        return self._named(node, "call_records", lambda one: self._rows(one, "the call records of a session", readers))
+
+    def _kind_if_stored(self, node: yaml.Node) -> Any:
+        """Null is the kind of a null, and stands where nothing was stored."""
+        return OneOf((ContentKind.NULL.value, None)) if is_null(node) else self.value(node)
+
+    def _bytes_if_stored(self, node: yaml.Node) -> Any:
+        """No content has 0 bytes: that, and null, stand where nothing was stored."""
+        if is_null(node):
+            return None
+        number = self._one_number(node)
+        return number or OneOf((number, None))
+
+    def _proposals(self, node: yaml.Node) -> Any:
+        return self._named(node, "proposals", lambda one: self._word(one, words(ProposalState), "state"))
+
     def _turn_counter(self, node: yaml.Node) -> Any:
         return self._named(node, "turn_counter", self._one_number)
 
 
-def _is_null(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and scalar(node) is None
-
+_COUNTERS = tuple(field.name for field in attrs.fields(StoreCounters) if not field.name.endswith("_by_reason"))
 
 _READERS: dict[str, Callable[[ThenReader, yaml.Node], Any]] = {
     "history": ThenReader._history,
@@ -229,4 +286,7 @@ _READERS: dict[str, Callable[[ThenReader, yaml.Node], Any]] = {
     "document": ThenReader._document,
     "stats": ThenReader._stats,
     "feature_history": ThenReader._feature_history,
+    "store": ThenReader._store,
+    "call_records": ThenReader._call_records,
+    "proposals": ThenReader._proposals,
 }

@@ -58,6 +58,10 @@ class Verb:
         """The reply as `expect` compares it; one without keys as it is."""
         return answer if not self.replies else {name: _plain(getattr(answer, name)) for name in sorted(self.replies)}
 
+    def read_error(self, error: Exception) -> Any:
+        """The reply that an error stands for; None for one that is a failure of the step."""
+        return None
+
     def ids(self) -> Iterator[object]:
         """The ids and names that it uses."""
         return iter(())

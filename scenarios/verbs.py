@@ -21,6 +21,18 @@ from ..protocol.statuses import (
     RegisterStatus,
 )
 from ..runtime import Runtime
+from .continuity_verbs import (
+    Acknowledge,
+    Apply,
+    Approve,
+    Fetch,
+    FollowUp,
+    Propose,
+    RecordCall,
+    Refer,
+    Refuse,
+    teach_continuity_verbs,
+)
 from .execution_verbs import (
     Direct,
     EditSource,
@@ -32,7 +44,7 @@ from .execution_verbs import (
     teach_execution_verbs,
 )
 from .reading import Count, Id, Name, Reader, Text, Value, kind
-from .source import InvalidScenario, place_of, scalar
+from .source import InvalidScenario, is_null, place_of
 from .stage import Stage
 from .verb import (
     LOOSE_MODE,
@@ -47,22 +59,7 @@ from .verb import (
     words,
 )
 
-__all__ = ["LATER_VERBS", "VERBS", "Verb", "teach_verbs"]
-
-LATER_VERBS = frozenset(
-    {
-        "call",
-        "refer",
-        "fetch",
-        "follow_up",
-        "propose",
-        "approve",
-        "acknowledge",
-        "refuse",
-        "apply",
-    }
-)
-"""Verbs of the language that this version does not run yet."""
+__all__ = ["VERBS", "Verb", "teach_verbs"]
 
 _MAX_TURNS = Count(10)
 _ONCE = Count(1)
@@ -269,6 +266,15 @@ VERBS: Mapping[str, type[Verb]] = {
         FailDispatch,
         TimeOut,
         EditSource,
+        RecordCall,
+        Refer,
+        Fetch,
+        FollowUp,
+        Propose,
+        Approve,
+        Acknowledge,
+        Refuse,
+        Apply,
     )
 }
 
@@ -282,14 +288,12 @@ def teach_verbs(reader: Reader) -> None:
         return wanted(reader.read(node, Id))
 
     def wait(node: yaml.Node, _wanted: Any) -> Wait:
-        if not (isinstance(node, yaml.ScalarNode) and scalar(node) is None):
+        if not is_null(node):
             raise InvalidScenario(place_of(node), f"wait takes null, not {kind(node)}")
         return Wait()
 
     def optional_count(node: yaml.Node, _wanted: Any) -> int | None:
-        if isinstance(node, yaml.ScalarNode) and scalar(node) is None:
-            return None
-        return reader.read(node, Count)
+        return None if is_null(node) else reader.read(node, Count)
 
     def loose(node: yaml.Node, _wanted: Any) -> Loose:
         return Loose(reader.read(node, Value))
@@ -329,6 +333,7 @@ def teach_verbs(reader: Reader) -> None:
         if issubclass(verb, OfRequest):
             reader.teach(verb, of_request)
     teach_execution_verbs(reader)
+    teach_continuity_verbs(reader)
     reader.teach(Wait, wait)
     reader.teach(Count | None, optional_count)
     reader.teach(Loose, loose)

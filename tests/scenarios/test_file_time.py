@@ -64,6 +64,13 @@ def test_together_is_a_list(refusal: Refusal, value: str) -> None:
 @pytest.mark.parametrize(
     ("argument", "verb"),
     [
+        ("{request: r, session: s, parents: {p: a}}", "translate"),
+        ("{request: r, session: s, source: a}", "direct"),
+        ("{call: r/1, text: a}", "respond"),
+        ("{call: r/1, error: NETWORK_ERROR}", "fail"),
+        ("r", "fail_dispatch"),
+        ("r", "time_out"),
+        ("{request: r, parent: p, text: a}", "edit_source"),
         ("{session: s, id: c, value: 1}", "call"),
         ("{session: s, from: c, to: d}", "refer"),
         ("{session: s, ref: c}", "fetch"),
@@ -75,31 +82,7 @@ def test_together_is_a_list(refusal: Refusal, value: str) -> None:
         ("{id: q, by: ann}", "apply"),
     ],
 )
-def test_a_verb_of_a_later_version_is_told_as_such(refusal: Refusal, argument: str, verb: str) -> None:
-    assert refusal(STEP + f"{{at: 0s, {verb}: {argument}}}") == f"3:14: the verb {verb} is not yet supported"
-    inside = refusal(STEP + f"at: 0s\n    together:\n      - {{{verb}: {argument}}}\n")
-    assert inside == f"5:10: the verb {verb} is not yet supported"
-
-
-@pytest.mark.parametrize("key", ["store", "call_records", "proposals"])
-def test_a_key_of_then_of_a_later_version_is_told_as_such(refusal: Refusal, key: str) -> None:
-    told = refusal(f"scenario: x\ntimeline: []\nthen:\n  open_handles: 0\n  {key}: {{}}\n")
-    assert told == f"5:3: the key {key} of then is not yet supported"
-
-
-@pytest.mark.parametrize(
-    ("argument", "verb"),
-    [
-        ("{request: r, session: s, parents: {p: a}}", "translate"),
-        ("{request: r, session: s, source: a}", "direct"),
-        ("{call: r/1, text: a}", "respond"),
-        ("{call: r/1, error: NETWORK_ERROR}", "fail"),
-        ("r", "fail_dispatch"),
-        ("r", "time_out"),
-        ("{request: r, parent: p, text: a}", "edit_source"),
-    ],
-)
-def test_a_verb_of_execution_stands_alone_or_inside_together(read: Read, argument: str, verb: str) -> None:
+def test_a_verb_of_execution_or_content_stands_alone_or_inside_together(read: Read, argument: str, verb: str) -> None:
     (alone,) = read(STEP + f"{{at: 0s, {verb}: {argument}}}\n").timeline
     (inside,) = read(STEP + f"at: 0s\n    together:\n      - {{{verb}: {argument}}}\n").timeline
     assert [step.verb.what for step in (*alone.steps, *inside.steps)] == [verb, verb]
@@ -107,9 +90,18 @@ def test_a_verb_of_execution_stands_alone_or_inside_together(read: Read, argumen
 
 @pytest.mark.parametrize(
     ("key", "nothing"),
-    [("calls", "{}"), ("outcomes", "{}"), ("document", "{}"), ("stats", "{}"), ("feature_history", "[]")],
+    [
+        ("calls", "{}"),
+        ("outcomes", "{}"),
+        ("document", "{}"),
+        ("stats", "{}"),
+        ("feature_history", "[]"),
+        ("store", "{}"),
+        ("call_records", "{}"),
+        ("proposals", "{}"),
+    ],
 )
-def test_a_key_of_then_that_tells_of_execution_is_read(failures: Failures, key: str, nothing: str) -> None:
+def test_a_key_of_then_that_tells_of_execution_or_content_is_read(failures: Failures, key: str, nothing: str) -> None:
     assert not failures(f"scenario: x\ntimeline: []\nthen:\n  {key}: {nothing}\n")
 
 

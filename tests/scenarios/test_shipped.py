@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from dragoman.scenarios import SHIPPED, read_scenario, replay_file
 from dragoman.scenarios.logs import LogWatch
 from dragoman.scenarios.report import as_json
-from dragoman.scenarios.verbs import LATER_VERBS
 
 TELLING = 10
 """Shorter texts stand in a line by chance."""
@@ -24,31 +21,8 @@ each_shipped = pytest.mark.parametrize("path", shipped_files, ids=lambda path: p
 each_example = pytest.mark.parametrize("path", example_files, ids=lambda path: path.stem)
 
 
-def steps(timeline: yaml.Node) -> Iterator[yaml.Node]:
-    """The keys of every step, those of together included, as they stand in the file."""
-    for step in timeline.value:
-        for key, value in step.value:
-            yield key
-            if key.value == "together":
-                yield from steps(value)
-
-
-def first_later_verb(path: Path) -> str | None:
-    """What must be said of a file that uses a verb of a later version: found here without the reader under test."""
-    root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
-    assert isinstance(root, yaml.MappingNode)
-    (timeline,) = (value for key, value in root.value if key.value == "timeline")
-    for key in steps(timeline):
-        if key.value in LATER_VERBS:
-            mark = key.start_mark
-            return f"{path}:{mark.line + 1}:{mark.column + 1}: the verb {key.value} is not yet supported"
-    return None
-
-
 def shown_texts(path: Path, timeline: tuple[str, ...]) -> list[str]:
     """The texts of a scenario that its timeline shows, in whole; what is part of a name does not count."""
-    if first_later_verb(path) is not None:
-        return []
     verbs = [step.verb for moment in read_scenario(path).timeline for step in moment.steps]
     names = {str(name) for verb in verbs for name in verb.ids()}
     texts = {text for verb in verbs for text in verb.texts() if isinstance(text, str) and len(text) >= TELLING}
@@ -70,10 +44,10 @@ def test_a_shipped_scenario_passes(path: Path) -> None:
 
 
 @each_example
-def test_an_example_passes_or_is_of_a_later_version(path: Path) -> None:
+def test_an_example_passes(path: Path) -> None:
     with LogWatch() as watch:
         result = replay_file(path, watch=watch)
-    assert result.invalid == first_later_verb(path)
+    assert result.invalid is None
     assert result.failures == ()
 
 
