@@ -21,6 +21,7 @@ PROMISED = (
     *("RegisterReply", "ActivateReply", "AckReply", "CloseReply", "RequestStatus"),
     *("RegisterStatus", "ActivateStatus", "AckStatus", "CloseStatus", "CloseCause", "ParentState"),
     *("TranslationOutcome", "ExecutionStatus", "Quality"),
+    *("Call", "Outcome", "CallRecord", "ContentRefNotFound"),
     *("DragomanError", "RuntimeClosed", "InvalidSetting"),
 )
 """Names that the design page and the language page speak of."""
@@ -28,6 +29,8 @@ PROMISED = (
 METHODS = (
     *("register", "activate", "acknowledge", "reject", "history", "messages", "request_status", "cancel"),
     *("dispatch_failed", "clear_session", "claim_turn", "configure", "translate", "direct", "statistics"),
+    *("record_call", "content", "refer", "calls", "follow_up", "propose", "approve", "acknowledge_proposal", "refuse"),
+    *("apply", "continuity_report"),
 )
 """Methods that the design page names and that have been built."""
 
