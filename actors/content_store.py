@@ -82,15 +82,7 @@ class ContentStore(Actor):
         for number, turn in enumerate(message.turns, message.first):
             name = f"{turn.request_id}/{turn.parent_id}"
             size = text_bytes(turn.assistant)
-            reason = why_not_stored(
-                self._entries.retention,
-                enabled=self._enabled,
-                is_error=False,
-                depth=0,
-                keep=False,
-                content_bytes=size,
-                failure=None,
-            )
+            reason = self._why_not_stored(size)
             if reason is None:
                 entry = Entry(session.entries, name, turn.assistant, size, EvictionClass.TOP, number)
                 self._put(entry)
@@ -105,15 +97,8 @@ class ContentStore(Actor):
         record, content = message.record, message.content
         is_error = record.status is CallStatus.ERROR
         size = content.bytes if isinstance(content, Payload) else None
-        reason = why_not_stored(
-            self._entries.retention,
-            enabled=self._enabled,
-            is_error=is_error,
-            depth=record.depth,
-            keep=message.keep,
-            content_bytes=size,
-            failure=content if isinstance(content, SkipReason) else None,
-        )
+        failure = content if isinstance(content, SkipReason) else None
+        reason = self._why_not_stored(size, is_error, record.depth, message.keep, failure)
         call = session.calls[record.id] = CallContent(is_error=is_error, reason=reason)
         if reason is not None:
             self._skip(message.session_id, record.id, reason, size)
@@ -126,6 +111,24 @@ class ContentStore(Actor):
         for call_id in message.forgets:
             session.forget_call(call_id)
         return described
+
+    def _why_not_stored(
+        self,
+        size: int | None,
+        is_error: bool = False,
+        depth: int = 0,
+        keep: bool = False,
+        failure: SkipReason | None = None,
+    ) -> SkipReason | None:
+        return why_not_stored(
+            self._entries.retention,
+            enabled=self._enabled,
+            is_error=is_error,
+            depth=depth,
+            keep=keep,
+            content_bytes=size,
+            failure=failure,
+        )
 
     def _write_call(self, session: SessionContents, call_id: str, content: Payload, depth: int) -> Entry:
         entry = Entry(session.entries, call_id, content, content.bytes, eviction_class(depth))
@@ -291,7 +294,7 @@ class ContentStore(Actor):
             misses_by_reason=FrozenMapping(self._misses),
         )
         sessions = {
-            session_id: SessionContent(len(session.entries), session.entries.bytes)
+            session_id: SessionContent(session.entries.count, session.entries.bytes)
             for session_id, session in self._sessions.items()
         }
         return StoreSnapshot(
@@ -303,6 +306,8 @@ class ContentStore(Actor):
 
     def _gone(self, entry: Entry, reason: MissReason) -> None:
         self._ended[reason] += 1
+        if entry.ref is None:
+            return  # nobody can ask for it by a ref, and turns go at the pace of ACKs
         report(
             "DEBUG",
             "content of {session}/{name} is gone: {reason}, {ref}, {bytes} bytes",

@@ -5,14 +5,16 @@ never among them. Expired ones go first, then nested ones by least recent use, t
 read is a use, and does not extend a life time: that counts from the write. What has gone leaves a tombstone that says
 why; a session keeps the newest ones.
 
-No operation is linear in the entries, except those that end many: dropping a session, shrinking a limit.
+The cache of each session knows the order of use within it; what the bound over all sessions ends first stands in an
+index over all of them. No operation is linear in the entries, except those that end many: dropping a session,
+shrinking a limit.
 """
 
 from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from cachetools import LRUCache
 
@@ -83,17 +85,15 @@ class Entry:
 class SessionEntries:
     """The entries of one session, live and gone."""
 
-    __slots__ = ("by_class", "by_ref", "bytes", "session_id", "tombstones")
+    __slots__ = ("by_class", "by_ref", "bytes", "count", "session_id", "tombstones")
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
         self.by_class: tuple[LRUCache[Entry, Entry], ...] = tuple(LRUCache(math.inf) for _ in EvictionClass)
+        self.count = 0
         self.bytes = 0
         self.by_ref: dict[str, Entry] = {}
         self.tombstones: OrderedDict[Entry, None] = OrderedDict()
-
-    def __len__(self) -> int:
-        return sum(map(len, self.by_class))
 
     def __iter__(self) -> Iterator[Entry]:
         for cache in self.by_class:
@@ -114,17 +114,19 @@ class Entries:
         self.bytes = 0
         self._gone = gone
         self._forgotten = forgotten
-        self._by_class: tuple[LRUCache[Entry, Entry], ...] = tuple(LRUCache(math.inf) for _ in EvictionClass)
+        self._by_use: tuple[OrderedDict[Entry, None], ...] = tuple(OrderedDict() for _ in EvictionClass)
         self._by_write: OrderedDict[Entry, None] = OrderedDict()
 
     def put(self, entry: Entry, now_us: int, stamp: int) -> None:
         """Write an entry that is not larger than the limits, making room for it first."""
-        self.expire(now_us)
         session, size = entry.session, entry.size
-        self._make_room(session, 1, size)
+        self.expire(now_us)
+        self._fit_session(session, 1, size)
+        self._fit_all(size)
         session.by_class[entry.eviction_class][entry] = entry
-        self._by_class[entry.eviction_class][entry] = entry
+        self._by_use[entry.eviction_class][entry] = None
         self._by_write[entry] = None
+        session.count += 1
         session.bytes += size
         self.bytes += size
         entry.written_us = now_us
@@ -133,7 +135,7 @@ class Entries:
     def use(self, entry: Entry) -> None:
         """Note that an entry was read."""
         entry.session.by_class[entry.eviction_class][entry]
-        self._by_class[entry.eviction_class][entry]
+        self._by_use[entry.eviction_class].move_to_end(entry)
 
     def oldest(self) -> Entry | None:
         """The entry that was written first of those that are there."""
@@ -153,41 +155,44 @@ class Entries:
         if ttl_us is not None and entry is not None and is_over(entry.written_us, now_us, ttl_us):
             self._end(entry, MissReason.EXPIRED)
 
-    def change(self, retention: Retention, sessions: Iterator[SessionEntries], now_us: int) -> None:
-        """Put another policy in force, at once."""
+    def change(self, retention: Retention, sessions: Iterable[SessionEntries], now_us: int) -> None:
+        """Put another policy in force, at once: what is too old goes, then what is too much in each session, in all."""
         self.retention = retention
         self.expire(now_us)
         for session in sessions:
-            self._make_room(session, 0, 0)
+            self._fit_session(session, 0, 0)
             self._trim(session)
+        self._fit_all(0)
 
     def drop(self, session: SessionEntries) -> None:
         """Forget a session with all that it holds; that is neither an eviction nor an expiry."""
         for entry in session:
-            del self._by_class[entry.eviction_class][entry]
+            del self._by_use[entry.eviction_class][entry]
             del self._by_write[entry]
         self.bytes -= session.bytes
 
-    def _make_room(self, session: SessionEntries, entries: int, size: int) -> None:
+    def _fit_session(self, session: SessionEntries, entries: int, size: int) -> None:
+        """End entries of a session, in order, until so many more with so many bytes fit."""
         retention = self.retention
-        while len(session) + entries > retention.max_entries or session.bytes + size > retention.max_bytes:
-            self._evict_from(session.by_class)
-        while self.bytes + size > retention.total_bytes:
-            self._evict_from(self._by_class)
+        nested, top = session.by_class
+        while session.count + entries > retention.max_entries or session.bytes + size > retention.max_bytes:
+            entry, _same = (nested or top).popitem()
+            self._end(entry, MissReason.EVICTED, in_cache=False)
 
-    def _evict_from(self, by_class: tuple[LRUCache[Entry, Entry], ...]) -> None:
-        """End the first one in the order of eviction."""
-        cache = next(cache for cache in by_class if cache)
-        entry, _same = cache.popitem()
-        self._end(entry, MissReason.EVICTED, cache)
+    def _fit_all(self, size: int) -> None:
+        """End entries of all sessions, in order, until so many bytes more fit."""
+        nested, top = self._by_use
+        while self.bytes + size > self.retention.total_bytes:
+            self._end(next(iter(nested or top)), MissReason.EVICTED)
 
-    def _end(self, entry: Entry, reason: MissReason, left: LRUCache[Entry, Entry] | None = None) -> None:
-        """End an entry that is still in its caches, except the one that it has `left` already."""
+    def _end(self, entry: Entry, reason: MissReason, *, in_cache: bool = True) -> None:
+        """End an entry; `in_cache` unless that of its session has given it up already."""
         session = entry.session
-        for cache in (session.by_class[entry.eviction_class], self._by_class[entry.eviction_class]):
-            if cache is not left:
-                del cache[entry]
+        if in_cache:
+            del session.by_class[entry.eviction_class][entry]
+        del self._by_use[entry.eviction_class][entry]
         del self._by_write[entry]
+        session.count -= 1
         session.bytes -= entry.size
         self.bytes -= entry.size
         entry.release(reason)

@@ -9,6 +9,8 @@ from loguru import logger
 
 __all__ = ["lost_lines", "place_of", "report"]
 
+_of_caller = logger.opt(depth=1)
+
 lost_lines = itertools.count()
 """Counts the lines that a sink could not take."""
 
@@ -16,7 +18,7 @@ lost_lines = itertools.count()
 def report(level: str, template: str, /, **fields: object) -> None:
     """Write a log line, for the one who calls this; its fields are ids, sizes and names of types only."""
     try:
-        logger.opt(depth=1).log(level, template, **fields)
+        _of_caller.log(level, template, **fields)
     except Exception:
         next(lost_lines)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from loguru import logger
 
+from ..protocol.statuses import ContentKind, MissReason, ProposalState, SkipReason
+
 if TYPE_CHECKING:
     from loguru import Message
 
@@ -37,6 +39,18 @@ OWN_WORDS = (
     "in the place of a Completion of texts",
     "the feature history could not be written",
     "a callback of the feature history raised",
+    "the proposal",
+    "content of",
+    "content hit in",
+    "content miss in",
+    "was stored",
+    "was not stored",
+    "is gone",
+    "bytes",
+    "sha256",
+    "the call",
+    "was not recorded",
+    *(word.value for words in (ContentKind, SkipReason, MissReason, ProposalState) for word in words),
 )
 """What the package's own log lines say apart from their fields; a text that is part of it tells nothing."""
 
