@@ -66,6 +66,15 @@ def test_the_feature_of_the_readme_takes_translations_all_or_nothing() -> None:
     assert rows == {"r1": {"name": "Salz", "unit": "Sack"}, "r2": {"name": "Öl", "unit": "Dose"}}
 
 
+def test_the_content_example_prints_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(blocks("python")[5], "README", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == [
+        "{'mar': 900, 'apr': 950}",
+        "c1 FULL_FETCH {'mar': 900, 'apr': 950}",
+        "2 refs for the prompt",
+    ]
+
+
 def test_the_scenario_of_the_readme_passes(tmp_path: Path) -> None:
     file = tmp_path / "readme.yaml"
     file.write_text(blocks("yaml")[0], encoding="utf-8")
