@@ -13,6 +13,7 @@ that were not stored the newest few hundred; older ones are unknown.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterable
 from typing import Any
 
 from ..protocol.content_messages import (
@@ -148,9 +149,11 @@ class ContentStore(Actor):
         self._entries.put(entry, self.dispatcher.now_us(), self.dispatcher.stamp())
         self._writes += 1
         self._await_expiry()
+        self.observe(("content", entry.session.session_id, entry.name, "stored"))
 
     def _skip(self, session_id: str, name: str, reason: SkipReason, size: int | None) -> None:
         self._skips[reason] += 1
+        self.observe(("content", session_id, name, reason.value))
         report(
             "DEBUG",
             "content of {session}/{name} was not stored: {reason}, {bytes} bytes",
@@ -234,15 +237,17 @@ class ContentStore(Actor):
 
     @handles(DescribeCalls)
     def _describe_calls(self, message: DescribeCalls, _envelope: Envelope[Any]) -> tuple[CallRecord, ...]:
-        session = self._session(message.session_id)
-        return tuple(session.described(record) for record in message.records)
+        session = self._sessions.get(message.session_id)
+        return message.records if session is None else tuple(map(session.described, message.records))
 
     @handles(RenderRecords)
     def _render(self, message: RenderRecords, _envelope: Envelope[Any]) -> PromptRefs:
         self._entries.expire(self.dispatcher.now_us())
-        session = self._session(message.session_id)
-        there = (record for record in reversed(message.records) if session.is_there(record.id))
-        refs = render_refs(map(session.described, there), message.max_chars, message.conversation_chars)
+        session = self._sessions.get(message.session_id)
+        there: Iterable[CallRecord] = ()
+        if session is not None:
+            there = map(session.described, filter(session.has_content, reversed(message.records)))
+        refs = render_refs(there, message.max_chars, message.conversation_chars)
         if refs.growth is not None:
             self._growths.append(refs.growth)
         return refs
@@ -306,6 +311,7 @@ class ContentStore(Actor):
 
     def _gone(self, entry: Entry, reason: MissReason) -> None:
         self._ended[reason] += 1
+        self.observe(("content", entry.session.session_id, entry.name, reason.value))
         if entry.ref is None:
             return  # nobody can ask for it by a ref, and turns go at the pace of ACKs
         report(

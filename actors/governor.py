@@ -10,7 +10,6 @@ Not promised: that decided proposals are remembered for ever. Of these the oldes
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -37,9 +36,10 @@ from ..protocol.proposals import (
 from ..protocol.retention import Retention
 from ..protocol.settings import Settings
 from ..protocol.statuses import ProposalState, ProposalStatus
-from .actor import DEFERRED, Actor, handles
+from .actor import handles
 from .dispatcher import Dispatcher
-from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .holding import Holding
+from .mailbox import Envelope, Mailbox
 from .reporting import report
 
 __all__ = ["RetentionGovernor"]
@@ -52,8 +52,19 @@ _PASSED = frozenset(
 _DECIDED = frozenset({Stage.REFUSED, Stage.APPLIED})
 
 
-class RetentionGovernor(Actor):
+@attrs.frozen
+class _Applying:
+    """A proposal that is being put in force: as it will be, who applies it, and what will be in force."""
+
+    proposal: Proposal
+    by: str
+    settings: Settings
+
+
+class RetentionGovernor(Holding):
     """Owns the proposals about the retention policy, and who may decide them."""
+
+    answers = RetentionApplied
 
     def __init__(self, dispatcher: Dispatcher, settings: Settings, store: Mailbox) -> None:
         super().__init__(dispatcher)
@@ -61,16 +72,6 @@ class RetentionGovernor(Actor):
         self._store = store
         self._proposals: dict[str, Proposal] = {}
         self._audit: deque[AuditEntry] = deque(maxlen=_MAX_AUDIT)
-        self._applying: tuple[Envelope[Any], Proposal, str, Settings] | None = None
-        self._waiting: deque[Envelope[Any]] = deque()
-
-    def receive(self, envelope: Envelope[Any]) -> None:
-        if self._applying is not None and not isinstance(envelope.message, RetentionApplied | CallFailed):
-            self._waiting.append(envelope)
-            return
-        super().receive(envelope)
-        while self._waiting and self._applying is None:
-            super().receive(self._waiting.popleft())
 
     @handles(Propose)
     def _propose(self, message: Propose, _envelope: Envelope[Any]) -> ProposalReply:
@@ -96,29 +97,21 @@ class RetentionGovernor(Actor):
         if message.act is Act.APPLY:
             change: dict[str, Any] = dict(proposal.change)
             changed = attrs.evolve(self._settings, **change)
-            self._applying = envelope, decided, message.by, changed
-            self._store.ask(ApplyRetention(Retention.of(changed)), self.mailbox)
-            return DEFERRED
+            applying = _Applying(decided, message.by, changed)
+            return self._hold(envelope, applying, self._store, ApplyRetention(Retention.of(changed)))
         self._proposals[proposal.id] = decided
         self._tell(decided, message.by)
         return ProposalReply(status)
 
     @handles(RetentionApplied)
     def _applied(self, _message: RetentionApplied, _envelope: Envelope[Any]) -> None:
-        if self._applying is None:
-            return
-        (envelope, proposal, by, changed), self._applying = self._applying, None
+        _act, applying = self._operation
+        proposal, by = applying.proposal, applying.by
         self._audit.append(AuditEntry.of(proposal, by, self._settings, self.dispatcher.now_us() / 1e6))
-        self._settings = changed
+        self._settings = applying.settings
         self._proposals[proposal.id] = proposal
         self._tell(proposal, by)
-        answer(envelope, ProposalReply(ProposalStatus.APPLIED))
-
-    @handles(CallFailed)
-    def _not_applied(self, failed: CallFailed, _envelope: Envelope[Any]) -> None:
-        if self._applying is not None:
-            (envelope, *_rest), self._applying = self._applying, None
-            refuse(envelope, failed.error)
+        self._end_hold(ProposalReply(ProposalStatus.APPLIED))
 
     @handles(ReadProposals)
     def _read_proposals(self, _message: ReadProposals, _envelope: Envelope[Any]) -> FrozenMapping[ProposalState]:
@@ -127,11 +120,6 @@ class RetentionGovernor(Actor):
     @handles(ReadAudit)
     def _read_audit(self, _message: ReadAudit, _envelope: Envelope[Any]) -> tuple[AuditEntry, ...]:
         return tuple(self._audit)
-
-    def owed(self) -> Iterator[Envelope[Any]]:
-        if self._applying is not None:
-            yield self._applying[0]
-        yield from self._waiting
 
     def _tell(self, proposal: Proposal, by: str) -> None:
         state = state_of(proposal.stage).value

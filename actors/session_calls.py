@@ -8,8 +8,7 @@ that use is one step.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
-from collections.abc import Iterator
+from collections import Counter, OrderedDict
 from typing import Any
 
 import attrs
@@ -33,7 +32,6 @@ from ..protocol.content_messages import (
 )
 from ..protocol.content_replies import FollowUpReply
 from ..protocol.continuity import FollowUpCounts
-from ..protocol.errors import ActorFailed
 from ..protocol.follow_ups import Choice, choose
 from ..protocol.mappings import FrozenMapping
 from ..protocol.records import CallRecord
@@ -41,7 +39,7 @@ from ..protocol.settings import Settings
 from ..protocol.statuses import FollowUpDecision, FollowUpMiss, LowUtility, MissReason, SkipReason
 from .actor import DEFERRED, handles
 from .dispatcher import Dispatcher
-from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .mailbox import Envelope, Mailbox
 from .session_map import Session, SessionMap
 
 __all__ = ["SessionCalls"]
@@ -50,22 +48,14 @@ __all__ = ["SessionCalls"]
 class SessionCalls(SessionMap):
     """The part of the session manager that keeps call records and looks content up."""
 
+    answers = Resolved
+
     def __init__(self, dispatcher: Dispatcher, settings: Settings, store: Mailbox) -> None:
         super().__init__(dispatcher, settings, store)
         self._max_call_records = settings.max_call_records
-        self._asking: tuple[Envelope[Any], Choice | None] | None = None
-        self._waiting: deque[Envelope[Any]] = deque()
         self._decided: Counter[FollowUpDecision | LowUtility] = Counter()
         self._missed: Counter[str] = Counter()
         self._followed_sessions = 0
-
-    def receive(self, envelope: Envelope[Any]) -> None:
-        if self._asking is not None and not isinstance(envelope.message, Resolved | CallFailed):
-            self._waiting.append(envelope)
-            return
-        super().receive(envelope)
-        while self._waiting and self._asking is None:
-            super().receive(self._waiting.popleft())
 
     @handles(RecordCall)
     def _record_call(self, message: RecordCall, envelope: Envelope[Any]) -> Any:
@@ -122,7 +112,7 @@ class SessionCalls(SessionMap):
 
     @handles(FetchContent)
     def _fetch(self, message: FetchContent, envelope: Envelope[Any]) -> Any:
-        return self._ask_store(envelope, Resolve(message.session_id, message.name))
+        return self._hold(envelope, None, self._store, Resolve(message.session_id, message.name))
 
     @handles(FollowUp)
     def _follow_up(self, message: FollowUp, envelope: Envelope[Any]) -> Any:
@@ -141,28 +131,19 @@ class SessionCalls(SessionMap):
             summary_only=choice.metadata_only,
             max_bytes=message.max_bytes,
         )
-        return self._ask_store(envelope, resolve, choice)
+        return self._hold(envelope, choice, self._store, resolve)
 
     def _note_session(self, session: Session | None, choice: Choice) -> None:
         if session is not None and not session.followed and choice.low_utility is not LowUtility.NO_FOLLOW_UP_INTENT:
             session.followed = True
             self._followed_sessions += 1
 
-    def _ask_store(self, envelope: Envelope[Any], question: Resolve, choice: Choice | None = None) -> Any:
-        self._asking = envelope, choice
-        self._store.ask(question, self.mailbox)
-        return DEFERRED
-
     @handles(Resolved)
     def _resolved(self, message: Resolved, _envelope: Envelope[Any]) -> None:
-        if self._asking is None:
-            return
-        envelope, choice = self._asking
+        asked, choice = self._operation
         if message.content is not None:
-            self._use(envelope.message.session_id)
-        reply = message if choice is None else self._followed_up(choice, message)
-        self._asking = None
-        answer(envelope, reply)
+            self._use(asked.session_id)
+        self._end_hold(message if choice is None else self._followed_up(choice, message))
 
     def _followed_up(self, choice: Choice, found: Resolved) -> FollowUpReply:
         if found.miss is not None:
@@ -174,21 +155,6 @@ class SessionCalls(SessionMap):
     def _missing(self, choice: Choice, reason: MissReason) -> FollowUpReply:
         self._missed[reason] += 1
         return FollowUpReply(miss=FollowUpMiss.CONTENT_REF_NOT_FOUND, reason=reason, trace=choice.trace)
-
-    @handles(CallFailed)
-    def _store_failed(self, failed: CallFailed, _envelope: Envelope[Any]) -> None:
-        self._give_up(failed.error)
-
-    def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
-        """A fault while an answer of the store was taken must not hold up what waits behind it."""
-        super()._fail(envelope, failure, told)
-        if isinstance(envelope.message, Resolved):
-            self._give_up(failure)
-
-    def _give_up(self, error: BaseException) -> None:
-        if self._asking is not None:
-            (envelope, _choice), self._asking = self._asking, None
-            refuse(envelope, error)
 
     @handles(ReadContinuity)
     def _read_continuity(self, message: ReadContinuity, envelope: Envelope[Any]) -> Any:
@@ -202,8 +168,3 @@ class SessionCalls(SessionMap):
         )
         self._store.put(Envelope(Summarise(counts, message.budget_bytes), envelope.reply_to))
         return DEFERRED
-
-    def owed(self) -> Iterator[Envelope[Any]]:
-        if self._asking is not None:
-            yield self._asking[0]
-        yield from self._waiting

@@ -82,9 +82,9 @@ class SessionContents:
             return turn
         return MissReason.NOT_STORED if name in self._unstored_turns else MissReason.UNKNOWN
 
-    def is_there(self, call_id: str) -> bool:
-        """Whether a call of that id has content now."""
-        call = self.calls.get(call_id)
+    def has_content(self, record: CallRecord) -> bool:
+        """Whether the content of a recorded call is there."""
+        call = self.calls.get(record.id)
         return call is not None and call.is_there
 
     def add_turn(self, entry: Entry) -> None:

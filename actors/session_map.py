@@ -22,8 +22,9 @@ from ..protocol.records import CallRecord
 from ..protocol.replies import ClearReply
 from ..protocol.settings import Settings, microseconds
 from ..protocol.statuses import ClearStatus
-from .actor import Actor, handles
+from .actor import handles
 from .dispatcher import Dispatcher
+from .holding import Holding
 from .mailbox import Envelope, Mailbox
 
 __all__ = ["ReportTo", "Session", "SessionMap", "SessionSnapshot"]
@@ -78,7 +79,7 @@ class Session:
         self.view: SessionSnapshot | None = None
 
 
-class SessionMap(Actor):
+class SessionMap(Holding):
     """The part of the session manager that lets sessions begin and end."""
 
     def __init__(self, dispatcher: Dispatcher, settings: Settings, store: Mailbox) -> None:

@@ -43,6 +43,7 @@ __all__ = ["ContinuityFace"]
 
 _MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024
 """No value is written beyond this, or beyond `store_max_bytes` if that is more: a value may expand without end."""
+_MAX_SAY_CHARS = 100_000
 _PROMPT_CHARS = 600
 
 
@@ -154,11 +155,14 @@ class ContinuityFace(abc.ABC):
         """Which earlier result `say` means, and its value unless a summary is enough (P phase 2.2).
 
         By fixed rules over the records of the session: the same words and records give the same answer. An entry of
-        more than `max_bytes` bytes is `SUMMARY_ONLY`.
+        more than `max_bytes` bytes is `SUMMARY_ONLY`. `say` has at most 100,000 characters.
         """
         if max_bytes is not None:
-            count_of("max_bytes", max_bytes)
-        return self._ask(FollowUp(text_of("session_id", session_id), text_of("say", say), max_bytes))
+            max_bytes = count_of("max_bytes", max_bytes)
+        say = text_of("say", say)
+        if len(say) > _MAX_SAY_CHARS:
+            raise InvalidArgument("say", f"must be at most {_MAX_SAY_CHARS} characters, not {len(say)}")
+        return self._ask(FollowUp(text_of("session_id", session_id), say, max_bytes))
 
     def content_prompt(
         self, session_id: str, *, max_chars: int = _PROMPT_CHARS, conversation_chars: int | None = None
@@ -167,9 +171,9 @@ class ContinuityFace(abc.ABC):
 
         `conversation_chars`, the length of the prompt without them, lets the growth be measured.
         """
-        count_of("max_chars", max_chars)
+        max_chars = count_of("max_chars", max_chars)
         if conversation_chars is not None:
-            count_of("conversation_chars", conversation_chars)
+            conversation_chars = count_of("conversation_chars", conversation_chars)
         return self._ask(RenderRefs(text_of("session_id", session_id), max_chars, conversation_chars))
 
     def content_tool(self, session_id: str) -> ContentTool:
@@ -179,7 +183,7 @@ class ContinuityFace(abc.ABC):
     def continuity_report(self, *, budget_bytes: int | None = None) -> Future[ContinuityReport]:
         """How content continuity does, and what is advised (P phase 3); `budget_bytes` is what memory it may take."""
         if budget_bytes is not None:
-            count_of("budget_bytes", budget_bytes)
+            budget_bytes = count_of("budget_bytes", budget_bytes)
         self._check_open()
         return self._ask(ReadContinuity(budget_bytes), self._crew.sessions)
 

@@ -12,7 +12,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import attrs
 
@@ -22,9 +22,6 @@ from .protocol.content_replies import ReferReply
 from .protocol.errors import DragomanError, InvalidArgument
 from .protocol.records import DEFAULT_METHOD, Call, CallRecord
 from .protocol.redaction import redacted
-
-if TYPE_CHECKING:
-    from .continuity import ContinuityFace
 
 __all__ = ["Outcome", "RecordedCall"]
 
@@ -65,6 +62,14 @@ class Outcome:
         return cls.error(type(error).__name__, message)
 
 
+class Recorder(Protocol):
+    """Where calls are recorded: a runtime."""
+
+    def record_call(self, session_id: str, call: Call, outcome: Outcome) -> Future[CallRecord]: ...
+
+    def refer(self, session_id: str, parent_id: str, child_id: str) -> Future[ReferReply]: ...
+
+
 @attrs.frozen
 class _Frame:
     """A recorded call that runs now, and those around it."""
@@ -95,7 +100,7 @@ class RecordedCall:
 
     def __init__(
         self,
-        runtime: ContinuityFace,
+        runtime: Recorder,
         session_id: str,
         *,
         role: str,
