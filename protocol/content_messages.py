@@ -13,7 +13,7 @@ from .history import Turn
 from .payloads import Payload
 from .records import Call, CallRecord
 from .redaction import redacted
-from .statuses import CallStatus, MissReason, SkipReason
+from .statuses import CallStatus, ContentKind, MissReason, SkipReason
 
 __all__ = [
     "CountMiss",
@@ -58,10 +58,11 @@ class Refer:
 
 @attrs.frozen
 class FetchContent:
-    """`name` is a ref, the id of a call of the session, or `REQUEST/PARENT`."""
+    """`name` is a ref, the id of a call of the session, or `REQUEST/PARENT`; up to `max_bytes` the value is wanted."""
 
     session_id: str
     name: str
+    max_bytes: int | None = None
 
 
 @attrs.frozen
@@ -85,6 +86,7 @@ class RenderRefs:
     session_id: str
     max_chars: int
     conversation_chars: int | None = None
+    instructions: bool = True
 
 
 @attrs.frozen
@@ -140,12 +142,14 @@ class Resolve:
 
 @attrs.frozen
 class Resolved:
-    """The answer: the value, or why it is not there; neither of both for a summary.
+    """The answer: what was found, with its value unless a summary was enough, or why there is nothing.
 
     `call_id` is the name of what was found: the id of a call, or `REQUEST/PARENT`.
     """
 
     call_id: str | None = None
+    kind: ContentKind | None = None
+    bytes: int | None = None
     content: Payload | None = None
     miss: MissReason | None = None
 
@@ -175,6 +179,7 @@ class RenderRecords:
     records: tuple[CallRecord, ...]
     max_chars: int
     conversation_chars: int | None = None
+    instructions: bool = True
 
 
 @attrs.frozen

@@ -28,13 +28,16 @@ __all__ = ["FollowUpReply", "ReferReply", "SessionContent", "StoreCounters", "St
 class FollowUpReply:
     """What a follow-up came to (P phase 2): a decision about the chosen `call`, or a `miss` with its `reason`.
 
-    `trace` explains the choice without a word of what was said.
+    `kind` and `bytes` tell of the content that was found, whether its value is wanted or not. `trace` explains the
+    choice without a word of what was said.
     """
 
     call: str | None = None
     decision: FollowUpDecision | None = None
     miss: FollowUpMiss | None = None
     reason: MissReason | LowUtility | None = None
+    kind: ContentKind | None = None
+    bytes: int | None = None
     content: Payload | None = None
     trace: Trace
 

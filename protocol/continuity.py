@@ -40,7 +40,7 @@ class Trigger(StrEnum):
 
 
 _ADVICE = {
-    Trigger.PROMPT_GROWTH: "render fewer refs: a smaller max_chars of content_prompt",
+    Trigger.PROMPT_GROWTH: "a smaller max_chars of content_prompt, or its instructions once, in your system prompt",
     Trigger.FOLLOW_UP_MISSES: "propose more store_max_entries, store_max_bytes or store_ttl, as the reasons say",
     Trigger.MEMORY_PRESSURE: "propose smaller store_max_entries, store_max_bytes or store_ttl, or a larger budget",
 }

@@ -7,7 +7,15 @@ import attrs
 from .proposals import Act, Proposal
 from .retention import Retention
 
-__all__ = ["ActOnProposal", "ApplyRetention", "Propose", "ReadAudit", "ReadProposals", "RetentionApplied"]
+__all__ = [
+    "ActOnProposal",
+    "ApplyRetention",
+    "Propose",
+    "ReadAudit",
+    "ReadProposal",
+    "ReadProposals",
+    "RetentionApplied",
+]
 
 
 @attrs.frozen
@@ -22,6 +30,11 @@ class ActOnProposal:
     id: str
     act: Act
     by: str
+
+
+@attrs.frozen
+class ReadProposal:
+    id: str
 
 
 @attrs.frozen

@@ -4,9 +4,9 @@
 text. JSON is compact, keys keep their order, and non-ASCII characters stand as themselves (language page, "Continuity
 verbs", "Smaller rulings"). A leaf that JSON cannot express is stored as text, and the mode is then `fallback`.
 
-Not promised: that all of a value is copied at one instant. Each built-in container is; but the program may change the
-value while it is walked, and its own methods (`__str__`, `items`) run in between. Nor that a method which never returns
-does not block.
+Not promised: that all of a value is copied at one instant. Each `dict`, `list`, `tuple` and set is; but the program may
+change the value while it is walked, and its own methods (`__str__`, `items`) run in between. One that never returns
+blocks.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ __all__ = ["Payload", "serialize", "text_bytes", "text_payload", "value_in"]
 
 _MAX_LEVEL: Final = 100
 _MAX_REPEATED_KEYS: Final = 100_000
-"""In all mappings of a value: a mapping may yield the same key without end, which no size limit would ever stop."""
-
+"""In all mappings of a value: a mapping may yield the same key without end, and no size limit would ever stop that."""
 _BEYOND_DIGITS: Final = 10**4300
 """Integers from here on have more digits than an interpreter reads or writes by default."""
-_SHORT: Final = 10**18
+_LEAST_SHORT: Final = -(10**18)
+_MOST_SHORT: Final = 10**18
+"""Integers up to here are charged as if they had one digit."""
 
 # Members of an enum are looked up by Python code, for which there is no room in a handler on a full stack.
 _FAILED: Final = SkipReason.SERIALIZATION_FAILED
@@ -44,7 +45,9 @@ _TOO_LARGE: Final = SkipReason.ENTRY_EXCEEDS_MAX_BYTES
 
 _SETS: Final = (set, frozenset)
 _ARRAYS: Final = (list, tuple, *_SETS)
-_INFINITY: Final = math.inf
+_CONTAINERS: Final = (*_ARRAYS, Mapping)
+_BINARIES: Final = (bytes, bytearray, memoryview)
+_MOMENTS: Final = (datetime.datetime, datetime.date, datetime.time)
 
 _KINDS: Final = {
     dict: ContentKind.OBJECT,
@@ -138,8 +141,9 @@ class _TooLarge(Exception):
 class _Copying:
     """One walk over a value: its copy in exact `dict`, `list`, `str`, `int`, `float`, `bool` and None.
 
-    Every container is copied before anything of it is looked at. A shared one is copied once, however often it is met,
-    and its size is charged each time. `fallback` tells whether some leaf became text.
+    Every container is copied before anything of it is looked at. The room shrinks by no more than the JSON takes, so
+    that the walk ends where it is used up. A shared container that holds others is walked once, however often it is
+    met, and charged each time. `fallback` tells whether some leaf became text.
     """
 
     __slots__ = ("_copies", "_repeats_left", "_room", "fallback")
@@ -170,11 +174,11 @@ class _Copying:
         if issubclass(kind, float):
             number = float.__float__(value)
             if math.isfinite(number):
-                self._charge(1)
+                self._charge(3)
                 return number, 0
             self.fallback = True
             return self._text(_number_text(number)), 0
-        if issubclass(kind, (*_ARRAYS, Mapping)) and not issubclass(kind, Enum):
+        if issubclass(kind, _CONTAINERS) and not issubclass(kind, Enum):
             return self._container(value, kind, depth)
         self.fallback = True
         return self._text(_leaf_text(value, kind)), 0
@@ -227,7 +231,7 @@ class _Copying:
         return copy, level
 
     def _with_text_keys(self, pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
-        """The members that count, so that a value whose key comes again changes nothing.
+        """The members that count: a value whose key comes again has no effect at all.
 
         The pairs may come without end. Those with new keys are bounded by the room, the others by their number.
         """
@@ -250,7 +254,8 @@ class _Copying:
     def _fill(self, value: Any, copy: Any, places: Iterable[tuple[Any, Any]], depth: int, least_bytes: int) -> int:
         """Make `copy`, which holds the items of `value`, a copy throughout; its level.
 
-        `least_bytes` is what it takes for the keys and for what stands around the items.
+        `least_bytes` is what its JSON takes without the items, less one. An item that is a plain scalar stays as it is,
+        and needs no call.
         """
         room = self._room
         level = 0
@@ -261,11 +266,11 @@ class _Copying:
                 least_bytes += len(item) + 2
                 continue
             if kind is int:
-                if -_SHORT < item < _SHORT:
+                if _LEAST_SHORT <= item <= _MOST_SHORT:
                     least_bytes += 1
                     continue
             elif kind is float:
-                if -_INFINITY < item < _INFINITY:
+                if item - item == 0.0:  # neither infinite nor NaN
                     least_bytes += 3
                     continue
             elif item is None or kind is bool:
@@ -324,9 +329,9 @@ def _least_digits(integer: int) -> int:
 
 def _leaf_text(value: Any, kind: type) -> str:
     """What stands for a leaf that JSON cannot express."""
-    if issubclass(kind, bytes | bytearray | memoryview):
+    if issubclass(kind, _BINARIES):
         return base64.b64encode(memoryview(value).tobytes()).decode()
-    for moment in (datetime.datetime, datetime.date, datetime.time):
+    for moment in _MOMENTS:
         if issubclass(kind, moment):
             return moment.isoformat(value)
     return exact(str(value))

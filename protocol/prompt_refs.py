@@ -16,9 +16,9 @@ from .statuses import LowUtility, MissReason
 __all__ = ["INSTRUCTIONS", "LOW_UTILITY_GUIDANCE", "MISS_GUIDANCE", "PromptRefs", "line_of", "render_refs"]
 
 INSTRUCTIONS = """\
-Earlier results, newest first: ref, call, role.method, kind, size. If a request builds on one: 1. tell that it does; \
-2. pick the line it means; 3. if kind and size answer it, do not fetch; 4. else call get_content(ref) and use what it \
-returns. If that is content_ref_not_found, say so and follow its guidance; never make up an earlier result."""
+Earlier results, newest first (ref, call, role.method, kind, size). If a request builds on one: pick its line; if kind \
+and size answer, stop; else get_content(ref) and use what it returns. On content_ref_not_found follow its guidance; \
+never make up a result."""
 """What stands above the lines: the order of reasoning of P phase 2, for the model."""
 
 MISS_GUIDANCE: Mapping[MissReason, str] = MappingProxyType(
@@ -47,41 +47,45 @@ LOW_UTILITY_GUIDANCE: Mapping[LowUtility, str] = MappingProxyType(
 class PromptRefs:
     """Refs for a prompt.
 
-    `lines` holds the records, newest first, one a line; ids, kinds and sizes only. `shown` counts them, `omitted` those
-    that are stored and did not fit. `growth` is the length of `text` by that of the conversation, where that was given.
+    `text` is what to add to it: the instructions, unless they were left out, and `lines`; empty without a line. `lines`
+    holds the records, newest first, one a line; ids, kinds and sizes only. `shown` counts them, `omitted` those that
+    are stored and did not fit. `growth` is the length of `text` by that of the conversation, where that was given.
     """
 
     lines: str
+    text: str
     shown: int
     omitted: int
     growth: float | None = None
 
-    @property
-    def text(self) -> str:
-        """What to add to the system prompt: instructions and lines; empty without a line."""
-        return f"{INSTRUCTIONS}\n{self.lines}" if self.lines else ""
-
 
 def line_of(record: CallRecord) -> str:
-    """One record whose content is there."""
+    """One record whose content is there, on one line whatever its names are."""
     kind = record.content_kind.value if record.content_kind is not None else "?"
-    return f"{record.content_ref} {record.id} {record.role}.{record.method} {kind} {record.content_bytes}B"
+    line = f"{record.content_ref} {record.id} {record.role}.{record.method} {kind} {record.content_bytes}B"
+    return " ".join(line.split())
 
 
-def render_refs(newest_first: Iterable[CallRecord], max_chars: int, conversation_chars: int | None) -> PromptRefs:
-    """As many of the newest records as fit into `max_chars` characters, line breaks counted."""
+def render_refs(
+    newest_first: Iterable[CallRecord], max_chars: int, conversation_chars: int | None, *, instructions: bool = True
+) -> PromptRefs:
+    """As many of the newest records as fit into `max_chars` characters, line breaks counted.
+
+    A record that would not even fit alone keeps none of those behind it from their place.
+    """
     lines: list[str] = []
     left = max_chars
     omitted = 0
-    for record in newest_first:
-        line = " ".join(line_of(record).split())
+    full = False
+    for line in map(line_of, newest_first):
         needed = len(line) + bool(lines)
-        if omitted or needed > left:
+        if full or needed > left:
             omitted += 1
+            full = full or needed <= max_chars
             continue
         lines.append(line)
         left -= needed
-    refs = PromptRefs(lines="\n".join(lines), shown=len(lines), omitted=omitted)
-    if not conversation_chars:
-        return refs
-    return attrs.evolve(refs, growth=len(refs.text) / conversation_chars)
+    block = "\n".join(lines)
+    text = f"{INSTRUCTIONS}\n{block}" if block and instructions else block
+    growth = len(text) / conversation_chars if conversation_chars else None
+    return PromptRefs(lines=block, text=text, shown=len(lines), omitted=omitted, growth=growth)

@@ -17,11 +17,10 @@ from typing import Any, TypeAlias, TypeGuard
 
 import attrs
 
-from .content import is_blank
 from .errors import IllegalTransition, InvalidSetting
 from .handoff import exact
 from .redaction import redacted
-from .retention import GOVERNED
+from .retention import GOVERNED, Retention
 from .settings import Settings
 from .statuses import Authority, ProposalState, ProposalStatus
 
@@ -41,6 +40,9 @@ __all__ = [
     "judge",
     "state_of",
 ]
+
+_MAX_NAME_CHARS = 1_000
+_MAX_TEXT_CHARS = 10_000
 
 SettingValue: TypeAlias = int | float | bool | None
 Change: TypeAlias = tuple[tuple[str, SettingValue], ...]
@@ -203,22 +205,25 @@ def examine_proposal(
     """Why a proposal is not valid (the first reason, naming the field or the setting), or None if it is (P phase 3.4).
 
     `change` maps governed settings to values that `settings` would accept, `store_ttl` in seconds or None; the others
-    are text that is not blank. Anything may stand in each place: raises nothing. Whether the id is taken is not known
+    are text that is not empty. Anything may stand in each place: raises nothing. Whether the id is taken is not known
     here.
     """
     return (
-        _missing_text("id", id)
-        or _missing_text("by", by)
+        _missing_text("id", id, _MAX_NAME_CHARS)
+        or _missing_text("by", by, _MAX_NAME_CHARS)
         or _examine_change(change, settings)
-        or _missing_text("evidence", evidence)
-        or _missing_text("rollback", rollback)
+        or _missing_text("evidence", evidence, _MAX_TEXT_CHARS)
+        or _missing_text("rollback", rollback, _MAX_TEXT_CHARS)
     )
 
 
-def _missing_text(name: str, value: object) -> str | None:
+def _missing_text(name: str, value: object, max_chars: int) -> str | None:
     if not _is_text(value):
         return f"{name} must be text"
-    return f"{name} must not be blank" if is_blank(exact(value)) else None
+    text = exact(value)
+    if len(text) > max_chars:
+        return f"{name} must be at most {max_chars} characters, not {len(text)}"
+    return None if text else f"{name} must not be empty"
 
 
 def _examine_change(change: object, settings: Settings) -> str | None:
@@ -300,7 +305,11 @@ class AuditEntry:
 
 @attrs.frozen
 class ProposalReply:
-    """The answer to a proposal and to each act on one; `reason` says what is wrong with an invalid proposal."""
+    """The answer to a proposal and to each act on one.
+
+    `reason` says what is wrong with an invalid proposal, `retention` what is in force after an application.
+    """
 
     status: ProposalStatus
     reason: str | None = None
+    retention: Retention | None = None

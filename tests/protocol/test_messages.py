@@ -104,7 +104,6 @@ SHOWN = {
     "role",
     "method",
     "parent",
-    "parent_id",
     "child_id",
     "call_id",
     "name",
@@ -132,7 +131,7 @@ SHOWN = {
 }
 """The fields of text that a `repr` may show: ids and words of the vocabulary, and reasons that hold no content."""
 
-SHOWN_IN = {"TranslationOutcome": {"translated", "unresolved", "cancelled"}}
+SHOWN_IN = {"TranslationOutcome": {"translated", "unresolved", "cancelled"}, "PromptRefs": {"text"}}
 """Ids whose field elsewhere could be one of text."""
 
 every_value = pytest.mark.parametrize("cls", VALUES, ids=lambda cls: cls.__name__)

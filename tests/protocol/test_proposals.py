@@ -271,13 +271,19 @@ def test_a_change_of_nothing_is_refused() -> None:
     assert "at least one" in why_not(change={})
 
 
-BLANK_OR_NO_TEXT: list[object] = ["", " \t\n", "\u00a0\u2028", None, 5, True, ["memory"], {}, b"memory"]
+EMPTY_OR_NO_TEXT: list[object] = ["", None, 5, True, ["memory"], {}, b"memory"]
 
 
 @pytest.mark.parametrize("name", ["id", "by", "evidence", "rollback"])
-@pytest.mark.parametrize("value", BLANK_OR_NO_TEXT)
-def test_id_proposer_evidence_and_rollback_are_text_that_is_not_blank(name: str, value: object) -> None:
+@pytest.mark.parametrize("value", EMPTY_OR_NO_TEXT)
+def test_id_proposer_evidence_and_rollback_are_text_that_is_not_empty(name: str, value: object) -> None:
     assert why_not(**{name: value}).startswith(f"{name} must ")
+
+
+@pytest.mark.parametrize(("name", "limit"), [("id", 1000), ("by", 1000), ("evidence", 10_000), ("rollback", 10_000)])
+def test_the_texts_of_a_proposal_are_bounded(name: str, limit: int) -> None:
+    assert why_not(**{name: "x" * (limit + 1)}).startswith(f"{name} must be at most {limit} ")
+    assert refusal(**{name: "x" * limit}) is None
 
 
 class Hostile(dict[str, Any]):
@@ -339,7 +345,7 @@ def test_whatever_is_proposed_is_judged_and_only_what_settings_accept_is_valid(
 
 
 def test_no_reason_shows_the_text_of_a_proposal() -> None:
-    for fields in ({"evidence": ["canary"]}, {"change": {"store_ttl": "canary"}}, {"by": " ", "evidence": "canary"}):
+    for fields in ({"evidence": ["canary"]}, {"change": {"store_ttl": "canary"}}, {"by": "", "evidence": "canary"}):
         assert "canary" not in why_not(**fields)
 
 
