@@ -170,7 +170,7 @@ class Actor(pykka.Actor):
 
     def _on_timer_fired(self, fired: TimerFired, _envelope: Envelope[Any]) -> None:
         entry = self._timers.get(fired.key) if self._timers else None
-        if entry is None or entry[1] != fired.generation:
+        if entry is None or entry.generation != fired.generation:
             return
         del self._timers[fired.key]  # type: ignore[union-attr]
         self.on_timer(fired.key)

@@ -70,6 +70,7 @@ class ContentStore(Actor):
         self._skips: Counter[str] = Counter()
         self._misses: Counter[str] = Counter()
         self._growths: deque[float] = deque(maxlen=_MAX_GROWTHS)
+        self._next: Entry | None = None
 
     def _session(self, session_id: str) -> SessionContents:
         session = self._sessions.get(session_id)
@@ -136,9 +137,10 @@ class ContentStore(Actor):
         self._put(entry)
         report(
             "DEBUG",
-            "content of {session}/{name} was stored: {kind}, {bytes} bytes, sha256 {digest}",
+            "content of {session}/{name} was stored: {ref}, {kind}, {bytes} bytes, sha256 {digest}",
             session=session.entries.session_id,
             name=call_id,
+            ref=session.ref(entry),
             kind=content.kind.value,
             bytes=entry.size,
             digest=content.digest,
@@ -199,14 +201,16 @@ class ContentStore(Actor):
         self._entries.expire(self.dispatcher.now_us())
         session = self._sessions.get(message.session_id)
         if session is None:
-            return self._miss(message.session_id, MissReason.UNKNOWN)
+            return self._miss(message, MissReason.UNKNOWN)
         found = session.find(message.name, as_call=message.as_call)
         if isinstance(found, MissReason):
-            return self._miss(message.session_id, found)
+            return self._miss(message, found)
         if found.gone is not None:
-            return self._miss(message.session_id, found.gone)
-        decision = decide(message.summary_only, found.size, message.max_bytes)
-        return self._hit(session, found) if decision is FollowUpDecision.FULL_FETCH else Resolved(found.name)
+            return self._miss(message, found.gone)
+        if decide(message.summary_only, found.size, message.max_bytes) is FollowUpDecision.FULL_FETCH:
+            return self._hit(session, found)
+        kind, _mode, _digest = found.facts()
+        return Resolved(found.name, kind, found.size)
 
     def _hit(self, session: SessionContents, entry: Entry) -> Resolved:
         self._entries.use(entry)
@@ -221,11 +225,12 @@ class ContentStore(Actor):
             bytes=entry.size,
             digest=content.digest,
         )
-        return Resolved(entry.name, content)
+        return Resolved(entry.name, content.kind, entry.size, content)
 
-    def _miss(self, session_id: str, reason: MissReason) -> Resolved:
+    def _miss(self, message: Resolve, reason: MissReason) -> Resolved:
+        """A look-up in vain; its name is not logged, for that may be any text that somebody took for one."""
         self._misses[reason] += 1
-        report("DEBUG", "content miss in {session}: {reason}", session=session_id, reason=reason.value)
+        report("DEBUG", "content miss in {session}: {reason}", session=message.session_id, reason=reason.value)
         return Resolved(miss=reason)
 
     @handles(RefTurns)
@@ -247,7 +252,7 @@ class ContentStore(Actor):
         there: Iterable[CallRecord] = ()
         if session is not None:
             there = map(session.described, filter(session.has_content, reversed(message.records)))
-        refs = render_refs(there, message.max_chars, message.conversation_chars)
+        refs = render_refs(there, message.max_chars, message.conversation_chars, instructions=message.instructions)
         if refs.growth is not None:
             self._growths.append(refs.growth)
         return refs
@@ -328,9 +333,10 @@ class ContentStore(Actor):
         self._sessions[entry.session.session_id].forget_turn(entry)
 
     def on_timer(self, _key: str) -> None:
-        """End the one entry that expires first, if its time is over, and wait for the next."""
+        """End the entry that the timer was set for, if it is still there, and wait for the next."""
         try:
-            self._entries.expire_next(self.dispatcher.now_us())
+            if self._next is not None:
+                self._entries.expire_one(self._next, self.dispatcher.now_us())
         finally:
             self._await_expiry()
 
@@ -340,6 +346,7 @@ class ContentStore(Actor):
         following = self._entries.oldest()
         if ttl_us is None or following is None or self._timers:
             return
+        self._next = following
         delay_us = following.written_us + ttl_us + 1 - self.dispatcher.now_us()
         self.start_timer(_TTL, max(0, delay_us), following.stamp)
 

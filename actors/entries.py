@@ -149,10 +149,9 @@ class Entries:
         while (entry := self.oldest()) is not None and is_over(entry.written_us, now_us, ttl_us):
             self._end(entry, MissReason.EXPIRED)
 
-    def expire_next(self, now_us: int) -> None:
-        """Let go of the entry that was written first, if its life time is over."""
-        ttl_us, entry = self.retention.ttl_us, self.oldest()
-        if ttl_us is not None and entry is not None and is_over(entry.written_us, now_us, ttl_us):
+    def expire_one(self, entry: Entry, now_us: int) -> None:
+        """Let go of this entry, if it is there and its life time is over."""
+        if entry in self._by_write and is_over(entry.written_us, now_us, self.retention.ttl_us):
             self._end(entry, MissReason.EXPIRED)
 
     def change(self, retention: Retention, sessions: Iterable[SessionEntries], now_us: int) -> None:

@@ -4,12 +4,14 @@ Rules. Anybody proposes; only a maintainer decides, and two different ones are n
 application holds everything else that comes for proposals until the store has put the policy in force: the change,
 its place in the audit log and the answer look like one step. If the store cannot, the proposal is as it was.
 
+Undecided proposals are bounded; those of maintainers have room of their own, so that nobody can keep them from it.
+
 Not promised: that decided proposals are remembered for ever. Of these the oldest are forgotten when there are too many.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from typing import Any
 
 import attrs
@@ -19,6 +21,7 @@ from ..protocol.governance_messages import (
     ApplyRetention,
     Propose,
     ReadAudit,
+    ReadProposal,
     ReadProposals,
     RetentionApplied,
 )
@@ -30,12 +33,13 @@ from ..protocol.proposals import (
     ProposalReply,
     Stage,
     after,
+    authority_of,
     judge,
     state_of,
 )
 from ..protocol.retention import Retention
 from ..protocol.settings import Settings
-from ..protocol.statuses import ProposalState, ProposalStatus
+from ..protocol.statuses import Authority, ProposalState, ProposalStatus
 from .actor import handles
 from .dispatcher import Dispatcher
 from .holding import Holding
@@ -44,7 +48,8 @@ from .reporting import report
 
 __all__ = ["RetentionGovernor"]
 
-_MAX_PROPOSALS = 10_000
+_MAX_OPEN = 1_000
+_MAX_DECIDED = 10_000
 _MAX_AUDIT = 10_000
 _PASSED = frozenset(
     {ProposalStatus.APPROVED, ProposalStatus.ACKNOWLEDGED, ProposalStatus.REFUSED, ProposalStatus.APPLIED}
@@ -70,26 +75,37 @@ class RetentionGovernor(Holding):
         super().__init__(dispatcher)
         self._settings = settings
         self._store = store
-        self._proposals: dict[str, Proposal] = {}
+        self._open: dict[str, Proposal] = {}
+        self._decided: OrderedDict[str, Proposal] = OrderedDict()
         self._audit: deque[AuditEntry] = deque(maxlen=_MAX_AUDIT)
 
     @handles(Propose)
     def _propose(self, message: Propose, _envelope: Envelope[Any]) -> ProposalReply:
         proposal = message.proposal
-        if proposal.id in self._proposals:
-            return ProposalReply(ProposalStatus.INVALID_PROPOSAL, "the id is taken")
-        if len(self._proposals) >= _MAX_PROPOSALS:
-            decided = next((known for known in self._proposals.values() if known.stage in _DECIDED), None)
-            if decided is None:
-                return ProposalReply(ProposalStatus.INVALID_PROPOSAL, "too many proposals are undecided")
-            del self._proposals[decided.id]
-        self._proposals[proposal.id] = proposal
-        self._tell(proposal, proposal.by)
+        if self._find(proposal.id) is not None:
+            return ProposalReply(ProposalStatus.INVALID_PROPOSAL, "id is taken")
+        maintains = authority_of(proposal.by, self._settings.maintainers) is Authority.ENACT
+        if len(self._open) >= _MAX_OPEN * (2 if maintains else 1):
+            return ProposalReply(ProposalStatus.INVALID_PROPOSAL, "too many proposals are undecided: decide some first")
+        self._keep(proposal, proposal.by)
         return ProposalReply(ProposalStatus.PROPOSED)
+
+    def _find(self, proposal_id: str) -> Proposal | None:
+        return self._open.get(proposal_id) or self._decided.get(proposal_id)
+
+    def _keep(self, proposal: Proposal, by: str) -> None:
+        """Take note of a proposal as it is now, and tell the log."""
+        self._open.pop(proposal.id, None)
+        (self._decided if proposal.stage in _DECIDED else self._open)[proposal.id] = proposal
+        if len(self._decided) > _MAX_DECIDED:
+            self._decided.popitem(last=False)
+        state = state_of(proposal.stage).value
+        self.observe(("proposal", proposal.id, state))
+        report("INFO", "the proposal {proposal} is {state}, by {by}", proposal=proposal.id, state=state, by=by)
 
     @handles(ActOnProposal)
     def _act(self, message: ActOnProposal, envelope: Envelope[Any]) -> Any:
-        proposal = self._proposals.get(message.id)
+        proposal = self._find(message.id)
         status = judge(proposal, message.act, message.by, self._settings.maintainers)
         if proposal is None or status not in _PASSED:
             return ProposalReply(status)
@@ -99,8 +115,7 @@ class RetentionGovernor(Holding):
             changed = attrs.evolve(self._settings, **change)
             applying = _Applying(decided, message.by, changed)
             return self._hold(envelope, applying, self._store, ApplyRetention(Retention.of(changed)))
-        self._proposals[proposal.id] = decided
-        self._tell(decided, message.by)
+        self._keep(decided, message.by)
         return ProposalReply(status)
 
     @handles(RetentionApplied)
@@ -109,19 +124,18 @@ class RetentionGovernor(Holding):
         proposal, by = applying.proposal, applying.by
         self._audit.append(AuditEntry.of(proposal, by, self._settings, self.dispatcher.now_us() / 1e6))
         self._settings = applying.settings
-        self._proposals[proposal.id] = proposal
-        self._tell(proposal, by)
-        self._end_hold(ProposalReply(ProposalStatus.APPLIED))
+        self._keep(proposal, by)
+        self._end_hold(ProposalReply(ProposalStatus.APPLIED, retention=Retention.of(self._settings)))
 
     @handles(ReadProposals)
     def _read_proposals(self, _message: ReadProposals, _envelope: Envelope[Any]) -> FrozenMapping[ProposalState]:
-        return FrozenMapping({known.id: state_of(known.stage) for known in self._proposals.values()})
+        known = {**self._decided, **self._open}
+        return FrozenMapping({proposal_id: state_of(proposal.stage) for proposal_id, proposal in known.items()})
+
+    @handles(ReadProposal)
+    def _read_proposal(self, message: ReadProposal, _envelope: Envelope[Any]) -> Proposal | None:
+        return self._find(message.id)
 
     @handles(ReadAudit)
     def _read_audit(self, _message: ReadAudit, _envelope: Envelope[Any]) -> tuple[AuditEntry, ...]:
         return tuple(self._audit)
-
-    def _tell(self, proposal: Proposal, by: str) -> None:
-        state = state_of(proposal.stage).value
-        self.observe(("proposal", proposal.id, state))
-        report("INFO", "the proposal {proposal} is {state}, by {by}", proposal=proposal.id, state=state, by=by)

@@ -102,7 +102,9 @@ class SessionCalls(SessionMap):
     @handles(RenderRefs)
     def _render_refs(self, message: RenderRefs, envelope: Envelope[Any]) -> Any:
         records = self._records(message.session_id)
-        rendering = RenderRecords(message.session_id, records, message.max_chars, message.conversation_chars)
+        rendering = RenderRecords(
+            message.session_id, records, message.max_chars, message.conversation_chars, message.instructions
+        )
         self._store.put(Envelope(rendering, envelope.reply_to))
         return DEFERRED
 
@@ -112,7 +114,9 @@ class SessionCalls(SessionMap):
 
     @handles(FetchContent)
     def _fetch(self, message: FetchContent, envelope: Envelope[Any]) -> Any:
-        return self._hold(envelope, None, self._store, Resolve(message.session_id, message.name))
+        return self._hold(
+            envelope, None, self._store, Resolve(message.session_id, message.name, max_bytes=message.max_bytes)
+        )
 
     @handles(FollowUp)
     def _follow_up(self, message: FollowUp, envelope: Envelope[Any]) -> Any:
@@ -150,7 +154,14 @@ class SessionCalls(SessionMap):
             return self._missing(choice, found.miss)
         decision = FollowUpDecision.SUMMARY_ONLY if found.content is None else FollowUpDecision.FULL_FETCH
         self._decided[decision] += 1
-        return FollowUpReply(call=found.call_id, decision=decision, content=found.content, trace=choice.trace)
+        return FollowUpReply(
+            call=found.call_id,
+            decision=decision,
+            kind=found.kind,
+            bytes=found.bytes,
+            content=found.content,
+            trace=choice.trace,
+        )
 
     def _missing(self, choice: Choice, reason: MissReason) -> FollowUpReply:
         self._missed[reason] += 1

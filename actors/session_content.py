@@ -22,9 +22,9 @@ from ..protocol.retention import MAX_WAITING
 from ..protocol.statuses import MissReason, SkipReason
 from .entries import Entry, SessionEntries
 
-__all__ = ["REF_PREFIX", "CallContent", "SessionContents", "Waiting"]
+__all__ = ["CallContent", "SessionContents", "Waiting"]
 
-REF_PREFIX = "content:"
+_REF_PREFIX = "content:"
 _REF_BYTES = 20
 """Of chance in a ref: 160 bits, which are 32 characters to the base 32."""
 _MAX_UNSTORED = 512
@@ -125,7 +125,7 @@ class SessionContents:
         """The ref of an entry; one that was forgotten opens nothing."""
         if entry.ref is None:
             bits = self._random_bits(8 * _REF_BYTES)
-            entry.ref = REF_PREFIX + base64.b32encode(bits.to_bytes(_REF_BYTES, "big")).decode("ascii").lower()
+            entry.ref = _REF_PREFIX + base64.b32encode(bits.to_bytes(_REF_BYTES, "big")).decode("ascii").lower()
             if entry.gone is not MissReason.UNKNOWN:
                 self.entries.by_ref[entry.ref] = entry
         return entry.ref

@@ -30,9 +30,16 @@ class TimerFired:
 
 
 class TimerEntry(list["int | Mailbox | str | None"]):
-    """`[due_us, generation, mailbox, key]`: a list, which the heap compares in C; no mailbox once it is over."""
+    """`[due_us, stamp, generation, mailbox, key]`: a list, which the heap compares in C; no mailbox once it is over.
+
+    No two have one generation, so that the comparison never gets beyond it; a stamp may come again.
+    """
 
     __slots__ = ()
+
+    @property
+    def generation(self) -> int:
+        return self[2]  # type: ignore[return-value]
 
 
 class TimerHeap:
@@ -41,6 +48,7 @@ class TimerHeap:
     def __init__(self) -> None:
         self._heap: list[TimerEntry] = []
         self._stamps = itertools.count(1)
+        self._generations = itertools.count(1)
         self._cancelled = 0
 
     def __len__(self) -> int:
@@ -53,24 +61,25 @@ class TimerHeap:
 
     def start(self, due_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
         """Put a timer in; `stamp` is where it belongs if it counts as started earlier."""
-        entry = TimerEntry((due_us, next(self._stamps) if stamp is None else stamp, mailbox, key))
+        stamp = next(self._stamps) if stamp is None else stamp
+        entry = TimerEntry((due_us, stamp, next(self._generations), mailbox, key))
         heapq.heappush(self._heap, entry)
         return entry
 
     def cancel(self, entry: TimerEntry) -> None:
         """Take a timer out; one that has fired or was cancelled is left alone."""
-        if entry[2] is None:
+        if entry[3] is None:
             return
-        entry[2] = None
+        entry[3] = None
         self._cancelled += 1
         if self._cancelled > _SMALL and self._cancelled * 2 > len(self._heap):
-            self._heap = [live for live in self._heap if live[2] is not None]
+            self._heap = [live for live in self._heap if live[3] is not None]
             heapq.heapify(self._heap)
             self._cancelled = 0
 
     def next_due_us(self) -> int | None:
         """The instant at which the next live timer falls due."""
-        while self._heap and self._heap[0][2] is None:
+        while self._heap and self._heap[0][3] is None:
             heapq.heappop(self._heap)
             self._cancelled -= 1
         return self._heap[0][0] if self._heap else None  # type: ignore[return-value]
@@ -81,6 +90,6 @@ class TimerHeap:
         if due_us is None or due_us > now_us:
             return None
         entry = heapq.heappop(self._heap)
-        _due, generation, mailbox, key = entry
-        entry[2] = None
+        _due, _stamp, generation, mailbox, key = entry
+        entry[3] = None
         return mailbox, TimerFired(key, generation), due_us  # type: ignore[return-value, arg-type]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from .actors.futures import Future
-from .protocol.errors import ContentRefNotFound
+from .protocol.content_messages import Resolved
+from .protocol.handoff import exact
+from .protocol.payloads import value_in
 from .protocol.prompt_refs import MISS_GUIDANCE
-from .protocol.statuses import FollowUpMiss, MissReason
+from .protocol.statuses import FollowUpMiss
 
 __all__ = ["ContentTool"]
 
@@ -25,6 +27,9 @@ _BAD_ARGUMENTS = {
 }
 
 
+_TOO_LARGE = "Say that the earlier result is too large to be read whole, and its kind and size. Do not make it up."
+
+
 def _parameters() -> dict[str, Any]:
     return {
         "type": "object",
@@ -38,16 +43,19 @@ class ContentTool:
     """Reads content of one session and nothing else; from `Runtime.content_tool`.
 
     `definition` is what OpenAI-style clients take as a tool, `mcp` what the Model Context Protocol lists. `run` and
-    `arun` execute a call with the arguments as the model wrote them, a mapping or JSON text, and answer with what can
-    be sent back as JSON: `{"value": …}`, or an `error` with guidance. What a model writes never raises here.
+    `arun` execute a call with the arguments as the model wrote them, a dict or JSON text, and answer with what can be
+    sent back as JSON: `{"value": …}`, or an `error` with guidance. What a model writes never raises here.
     """
 
     name = _NAME
     description = _DESCRIPTION
 
-    def __init__(self, content: Callable[[str, str], Future[Any]], session_id: str) -> None:
-        self._content = content
+    def __init__(
+        self, read: Callable[[str, str, int | None], Future[Resolved]], session_id: str, max_bytes: int | None
+    ) -> None:
+        self._read = read
         self._session_id = session_id
+        self._max_bytes = max_bytes
 
     def __repr__(self) -> str:
         return f"<ContentTool of {self._session_id}>"
@@ -68,25 +76,19 @@ class ContentTool:
             "annotations": {"readOnlyHint": True, "openWorldHint": False},
         }
 
-    def run(self, arguments: Mapping[str, Any] | str, timeout: float | None = None) -> dict[str, Any]:
+    def run(self, arguments: dict[str, Any] | str, timeout: float | None = None) -> dict[str, Any]:
         """Execute a call, waiting up to `timeout` seconds; raises `WaitTimeout` and `RuntimeClosed`."""
-        ref = _ref_in(arguments)
-        if ref is None:
-            return dict(_BAD_ARGUMENTS)
-        try:
-            return {"value": self._content(self._session_id, ref).get(timeout)}
-        except ContentRefNotFound as miss:
-            return _missing(miss)
+        found = self._look_up(arguments)
+        return dict(_BAD_ARGUMENTS) if found is None else _told(found.get(timeout))
 
-    async def arun(self, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+    async def arun(self, arguments: dict[str, Any] | str) -> dict[str, Any]:
         """`run` for asyncio."""
+        found = self._look_up(arguments)
+        return dict(_BAD_ARGUMENTS) if found is None else _told(await found)
+
+    def _look_up(self, arguments: object) -> Future[Resolved] | None:
         ref = _ref_in(arguments)
-        if ref is None:
-            return dict(_BAD_ARGUMENTS)
-        try:
-            return {"value": await self._content(self._session_id, ref)}
-        except ContentRefNotFound as miss:
-            return _missing(miss)
+        return None if ref is None else self._read(self._session_id, ref, self._max_bytes)
 
 
 def _ref_in(arguments: object) -> str | None:
@@ -95,16 +97,20 @@ def _ref_in(arguments: object) -> str | None:
             arguments = json.loads(arguments)
         except (ValueError, RecursionError):
             return None
-    if not isinstance(arguments, Mapping) or set(arguments) != {"ref"}:
+    if not isinstance(arguments, dict) or arguments.keys() != {"ref"}:
         return None
     ref = arguments["ref"]
-    return ref.strip() if isinstance(ref, str) and ref.strip() else None
+    return (exact(ref).strip() or None) if isinstance(ref, str) else None
 
 
-def _missing(miss: ContentRefNotFound) -> dict[str, Any]:
-    reason = MissReason(miss.reason)
-    return {
-        "error": FollowUpMiss.CONTENT_REF_NOT_FOUND.value,
-        "reason": reason.value,
-        "guidance": MISS_GUIDANCE[reason],
-    }
+def _told(found: Resolved) -> dict[str, Any]:
+    if found.miss is not None:
+        return {
+            "error": FollowUpMiss.CONTENT_REF_NOT_FOUND.value,
+            "reason": found.miss.value,
+            "guidance": MISS_GUIDANCE[found.miss],
+        }
+    if found.content is None:
+        kind = None if found.kind is None else found.kind.value
+        return {"error": "too_large", "kind": kind, "bytes": found.bytes, "guidance": _TOO_LARGE}
+    return {"value": value_in(found.content.body)}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import abc
-import itertools
-from collections.abc import Mapping
+import base64
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -27,8 +28,8 @@ from .protocol.content_messages import (
 )
 from .protocol.content_replies import FollowUpReply, ReferReply
 from .protocol.continuity import ContinuityReport
-from .protocol.errors import ContentRefNotFound, InvalidArgument
-from .protocol.governance_messages import ActOnProposal, Propose, ReadAudit, ReadProposals
+from .protocol.errors import ContentRefNotFound, DragomanError, InvalidArgument
+from .protocol.governance_messages import ActOnProposal, Propose, ReadAudit, ReadProposal, ReadProposals
 from .protocol.handoff import exact
 from .protocol.mappings import FrozenMapping
 from .protocol.payloads import Payload, serialize, value_in
@@ -37,14 +38,17 @@ from .protocol.proposals import Act, AuditEntry, Proposal, ProposalReply, author
 from .protocol.records import DEFAULT_ROLE, Call, CallRecord
 from .protocol.settings import Settings
 from .protocol.statuses import Authority, CallStatus, ProposalState, ProposalStatus, SkipReason
-from .recorded import Outcome, RecordedCall
+from .recorded import MISSING, Outcome, RecordedCall, enclosing
 
 __all__ = ["ContinuityFace"]
 
-_MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024
+_MAX_SNAPSHOT_BYTES = 16 * 1024 * 1024
 """No value is written beyond this, or beyond `store_max_bytes` if that is more: a value may expand without end."""
-_MAX_SAY_CHARS = 100_000
+_ID_BYTES = 5
+_MAX_NAME_CHARS = 1000
+_MAX_SAY_CHARS = 1_000_000
 _PROMPT_CHARS = 600
+_TOOL_BYTES = 100_000
 
 
 class _ContentFuture(Future[Any]):
@@ -67,8 +71,8 @@ class ContinuityFace(abc.ABC):
     _crew: Crew
     _coordinator: Mailbox
 
-    def __init__(self) -> None:
-        self._numbers = itertools.count(1)
+    def __init__(self, settings: Settings) -> None:
+        self._largest_value = max(_MAX_SNAPSHOT_BYTES, settings.store_max_bytes)
 
     @abc.abstractmethod
     def _check_open(self) -> None: ...
@@ -89,7 +93,7 @@ class ContinuityFace(abc.ABC):
         stored, or why nothing was (`reason`); a value that cannot be written is a reason, never an error. With
         `duplicate_call` and `OVERLOADED` (no room for a new session) nothing was recorded either.
         """
-        session_id = text_of("session_id", session_id)
+        session_id = _text("session_id", session_id)
         call = _exact_call(call)
         if not isinstance(outcome, Outcome):
             raise InvalidArgument("outcome", "must be Outcome.ok(value) or Outcome.error(type, message)")
@@ -100,11 +104,13 @@ class ContinuityFace(abc.ABC):
     def _snapshot_of(self, value: object) -> Payload | SkipReason:
         if not self.settings.content_enabled:
             return SkipReason.CONTENT_DISABLED
-        return serialize(value, max(_MAX_SNAPSHOT_BYTES, self.settings.store_max_bytes))
+        if value is MISSING or inspect.isawaitable(value) or inspect.isgenerator(value) or inspect.isasyncgen(value):
+            return SkipReason.SERIALIZATION_FAILED
+        return serialize(value, self._largest_value)
 
     def recorded(
         self,
-        session_id: str,
+        session_id: str | Callable[..., str],
         *,
         role: str = DEFAULT_ROLE,
         method: str | None = None,
@@ -115,16 +121,26 @@ class ContinuityFace(abc.ABC):
 
         Depth and parent follow from the recorded calls around it, per session, through threads that were started with
         `RecordedCall.bind` and through asyncio tasks. `method` is the name of the function, or `ask`; `id` is made up.
+        For a function, `session_id` may be a callable that is given its arguments and tells the session.
         """
         return RecordedCall(
             self,
-            text_of("session_id", session_id),
-            role=_name("role", role),
-            method=None if method is None else _name("method", method),
-            id=None if id is None else _name("id", id),
-            keep=keep,
-            numbers=self._numbers,
+            session_id if callable(session_id) else _text("session_id", session_id),
+            role=_text("role", role),
+            method=None if method is None else _text("method", method),
+            id=None if id is None else _text("id", id),
+            keep=_switch("keep", keep),
+            new_id=self._new_id,
         )
+
+    def _new_id(self, method: str) -> str:
+        """An id that nothing else has: programs number their own calls, and one that is taken records nothing."""
+        bits = self._dispatcher.random_bits(_ID_BYTES * 8)
+        return f"{method}-{base64.b32encode(bits.to_bytes(_ID_BYTES, 'big')).decode('ascii').lower()}"
+
+    def current_call(self, session_id: str | None = None) -> RecordedCall | None:
+        """The innermost recorded call that runs here, in this thread or task: of one session, or of any."""
+        return enclosing(self, None if session_id is None else text_of("session_id", session_id))
 
     def refer(self, session_id: str, parent_id: str, child_id: str) -> Future[ReferReply]:
         """The call `parent_id` refers to the content of its child, which is stored from then on (P constraint 6).
@@ -155,7 +171,7 @@ class ContinuityFace(abc.ABC):
         """Which earlier result `say` means, and its value unless a summary is enough (P phase 2.2).
 
         By fixed rules over the records of the session: the same words and records give the same answer. An entry of
-        more than `max_bytes` bytes is `SUMMARY_ONLY`. `say` has at most 100,000 characters.
+        more than `max_bytes` bytes is `SUMMARY_ONLY`. `say` has at most a million characters.
         """
         if max_bytes is not None:
             max_bytes = count_of("max_bytes", max_bytes)
@@ -165,20 +181,37 @@ class ContinuityFace(abc.ABC):
         return self._ask(FollowUp(text_of("session_id", session_id), say, max_bytes))
 
     def content_prompt(
-        self, session_id: str, *, max_chars: int = _PROMPT_CHARS, conversation_chars: int | None = None
+        self,
+        session_id: str,
+        *,
+        max_chars: int = _PROMPT_CHARS,
+        conversation_chars: int | None = None,
+        instructions: bool = True,
     ) -> Future[PromptRefs]:
         """The refs of a session for a prompt, newest first, within `max_chars` characters of lines (P phase 2.2).
 
-        `conversation_chars`, the length of the prompt without them, lets the growth be measured.
+        `instructions` says how to use them; leave them out where your system prompt does. `conversation_chars`, the
+        length of the prompt without all that, lets the growth be measured.
         """
         max_chars = count_of("max_chars", max_chars)
         if conversation_chars is not None:
             conversation_chars = count_of("conversation_chars", conversation_chars)
-        return self._ask(RenderRefs(text_of("session_id", session_id), max_chars, conversation_chars))
+        rendering = RenderRefs(
+            text_of("session_id", session_id), max_chars, conversation_chars, _switch("instructions", instructions)
+        )
+        return self._ask(rendering)
 
-    def content_tool(self, session_id: str) -> ContentTool:
-        """A tool for a model that reads content of this session, and does nothing else (P phase 2.1)."""
-        return ContentTool(self.content, text_of("session_id", session_id))
+    def content_tool(self, session_id: str, *, max_bytes: int | None = _TOOL_BYTES) -> ContentTool:
+        """A tool for a model that reads content of this session, and does nothing else (P phase 2.1).
+
+        Of an entry larger than `max_bytes` it gives kind and size only; None is no limit.
+        """
+        if max_bytes is not None:
+            max_bytes = count_of("max_bytes", max_bytes)
+        return ContentTool(self._read_content, text_of("session_id", session_id), max_bytes)
+
+    def _read_content(self, session_id: str, name: str, max_bytes: int | None) -> Future[Resolved]:
+        return self._ask(FetchContent(session_id, name, max_bytes))
 
     def continuity_report(self, *, budget_bytes: int | None = None) -> Future[ContinuityReport]:
         """How content continuity does, and what is advised (P phase 3); `budget_bytes` is what memory it may take."""
@@ -220,7 +253,18 @@ class ContinuityFace(abc.ABC):
 
     def apply(self, id: str, by: str) -> Future[ProposalReply]:  # noqa: A002
         """A maintainer puts an acknowledged proposal in force, at once: smaller limits evict now."""
-        return self._act(id, Act.APPLY, by)
+        applied = self._act(id, Act.APPLY, by)
+        applied.add_done_callback(self._note_retention)
+        return applied
+
+    def _note_retention(self, applied: Future[ProposalReply]) -> None:
+        """Values may be as large as the policy in force says, before anybody learns that it is."""
+        try:
+            retention = applied.get().retention
+        except DragomanError:
+            return
+        if retention is not None:
+            self._largest_value = max(_MAX_SNAPSHOT_BYTES, retention.max_bytes)
 
     def _act(self, proposal_id: str, act: Act, by: str) -> Future[ProposalReply]:
         return self._ask(ActOnProposal(text_of("id", proposal_id), act, text_of("by", by)), self._crew.governor)
@@ -228,6 +272,10 @@ class ContinuityFace(abc.ABC):
     def authority(self, by: str) -> Future[Authority]:
         """What `by` may do to the retention policy: anybody observes and proposes, a maintainer enacts (ADR-025)."""
         return self._answered(authority_of(text_of("by", by), self.settings.maintainers))
+
+    def proposal(self, id: str) -> Future[Proposal | None]:  # noqa: A002
+        """A proposal with its change, evidence and rollback, for those who decide; None if it is not known."""
+        return self._ask(ReadProposal(text_of("id", id)), self._crew.governor)
 
     def proposals(self) -> Future[FrozenMapping[ProposalState]]:
         """The state of each proposal by its id; the oldest decided ones are forgotten when there are too many."""
@@ -248,10 +296,17 @@ def _as_dict(change: Any) -> Any:
         return None
 
 
-def _name(field: str, value: str) -> str:
-    value = text_of(field, value)
-    if not value:
-        raise InvalidArgument(field, "must not be empty")
+def _text(field: str, value: object) -> str:
+    """A name that is kept with every record: text of a bounded length."""
+    text = text_of(field, value)
+    if len(text) > _MAX_NAME_CHARS:
+        raise InvalidArgument(field, f"must be at most {_MAX_NAME_CHARS} characters, not {len(text)}")
+    return text
+
+
+def _switch(field: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidArgument(field, "must be true or false")
     return value
 
 
@@ -259,13 +314,12 @@ def _exact_call(call: Call) -> Call:
     """The call with texts of the exact type; raises `InvalidArgument` where it is not valid."""
     if not isinstance(call, Call):
         raise InvalidArgument("call", "must be a Call")
-    if not isinstance(call.keep, bool):
-        raise InvalidArgument("call.keep", "must be true or false")
+    _switch("call.keep", call.keep)
     return attrs.evolve(
         call,
-        id=_name("call.id", call.id),
-        role=_name("call.role", call.role),
-        method=_name("call.method", call.method),
+        id=_text("call.id", call.id),
+        role=_text("call.role", call.role),
+        method=_text("call.method", call.method),
         depth=count_of("call.depth", call.depth),
-        parent=None if call.parent is None else text_of("call.parent", call.parent),
+        parent=None if call.parent is None else _text("call.parent", call.parent),
     )

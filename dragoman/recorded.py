@@ -2,17 +2,23 @@
 
 Rules. Recording never changes what is recorded: a result is returned and an exception raised as they are, whatever the
 runtime says. The enclosing call is found through `contextvars`, so that each thread and each asyncio task has its own;
-a task inherits that of the code which made it, a thread does so only through `bind`.
+a task inherits that of the code which made it, a thread does so only through `bind`. Only a call that still runs
+encloses another: what a task or a generator inherited from one that has ended counts no more.
+
+Not promised: that two generators which are taken from in turn, in one context, know their calls apart. Each sees the
+other's block as one around it while both run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 import attrs
 
@@ -22,11 +28,26 @@ from .protocol.content_replies import ReferReply
 from .protocol.errors import DragomanError, InvalidArgument
 from .protocol.records import DEFAULT_METHOD, Call, CallRecord
 from .protocol.redaction import redacted
+from .protocol.statuses import SkipReason
 
-__all__ = ["Outcome", "RecordedCall"]
+__all__ = ["Outcome", "RecordedCall", "Recorder"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_MAX_CHILDREN = 1000
+_NOT_RECORDED = frozenset({SkipReason.DUPLICATE_CALL, SkipReason.OVERLOADED})
+
+
+class _Missing:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "no result"
+
+
+MISSING = _Missing()
+"""In the place of a result that was never set; null is a result."""
 
 
 @attrs.frozen
@@ -54,12 +75,11 @@ class Outcome:
 
     @classmethod
     def raised(cls, error: BaseException) -> Outcome:
-        """A failure by the exception that was raised."""
+        """A failure by the exception that was raised; one that cannot say what it is was raised all the same."""
         try:
-            message = str(error)
+            return cls.error(type(error).__name__, str(error))
         except Exception:
-            message = "?"  # an exception that cannot say what it is has been raised all the same
-        return cls.error(type(error).__name__, message)
+            return cls.error("Exception", "?")
 
 
 class Recorder(Protocol):
@@ -70,24 +90,44 @@ class Recorder(Protocol):
     def refer(self, session_id: str, parent_id: str, child_id: str) -> Future[ReferReply]: ...
 
 
-@attrs.frozen
 class _Frame:
-    """A recorded call that runs now, and those around it."""
+    """A recorded call that runs, or has run, and the one around it."""
 
-    runtime: object
-    session_id: str
-    call_id: str
-    depth: int
-    outer: _Frame | None
+    __slots__ = ("call", "children", "ended", "outer")
 
-    def __iter__(self) -> Iterator[_Frame]:
-        frame: _Frame | None = self
-        while frame is not None:
-            yield frame
-            frame = frame.outer
+    def __init__(self, call: RecordedCall, outer: _Frame | None) -> None:
+        self.call = call
+        self.outer = outer
+        self.ended = False
+        self.children: deque[str] = deque(maxlen=_MAX_CHILDREN)
 
 
 _running: contextvars.ContextVar[_Frame | None] = contextvars.ContextVar("dragoman_recorded_call", default=None)
+
+
+def _live(frame: _Frame | None) -> _Frame | None:
+    """The innermost call that still runs, from `frame` outwards."""
+    while frame is not None and frame.ended:
+        frame = frame.outer
+    return frame
+
+
+def _cut(frame: _Frame | None) -> None:
+    """Cut what has ended out of the chain, or tasks that start each other would keep every call there ever was."""
+    while frame is not None:
+        frame.outer = outer = _live(frame.outer)
+        frame = outer
+
+
+def enclosing(runtime: object, session_id: str | None = None) -> RecordedCall | None:
+    """The innermost recorded call of a runtime that runs here, of one session or of any."""
+    frame = _live(_running.get())
+    while frame is not None:
+        call = frame.call
+        if call.recorder is runtime and session_id in (None, call.session_id):
+            return call
+        frame = _live(frame.outer)
+    return None
 
 
 class RecordedCall:
@@ -95,59 +135,90 @@ class RecordedCall:
     one each time that it is called.
 
     Within it, `id`, `depth` and `parent` are known, and `result` is what will be recorded; after it, `record` is the
-    future of the record. A block that raises is recorded as an error.
+    future of the record. A block that raises is recorded as an error, one that never sets its result as one without.
     """
 
     def __init__(
         self,
-        runtime: Recorder,
-        session_id: str,
+        recorder: Recorder,
+        session_id: str | Callable[..., str],
         *,
         role: str,
         method: str | None,
-        id: str | None,  # noqa: A002
+        id: str | None,  # noqa: A002 (the word of the records)
         keep: bool,
-        numbers: Iterator[int],
+        new_id: Callable[[str], str],
     ) -> None:
-        self._runtime = runtime
-        self._numbers = numbers
-        self._token: contextvars.Token[_Frame | None] | None = None
-        self.session_id = session_id
+        self.recorder = recorder
+        self._session: str | Callable[..., str] = session_id
+        self._new_id = new_id
+        self._frame: _Frame | None = None
+        self._record: Future[CallRecord] | None = None
+        self._put_off = False
+        self._id = id
         self.role = role
         self.method = method
         self.keep = keep
-        self.id = id
         self.depth = 0
         self.parent: str | None = None
-        self.result: Any = None
-        self.record: Future[CallRecord] | None = None
+        self.result: Any = MISSING
 
     def __repr__(self) -> str:
-        return f"<RecordedCall {self.id or '(not begun)'} in {self.session_id}>"
+        return f"<RecordedCall {self._id or '(not begun)'}>"
+
+    @property
+    def session_id(self) -> str:
+        if not isinstance(self._session, str):
+            raise InvalidArgument("session_id", "is made from the arguments of a function: there is none in a block")
+        return self._session
+
+    @property
+    def id(self) -> str:
+        """Its id in the session; made up when it begins, unless it was given."""
+        if self._id is None:
+            raise InvalidArgument("id", "the call has not begun")
+        return self._id
+
+    @property
+    def record(self) -> Future[CallRecord]:
+        """The future of its record, once it has ended; of an error, where it could not be recorded."""
+        if self._record is None:
+            raise InvalidArgument("record", "the call has not ended")
+        return self._record
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """The ids of the recorded calls that began directly in it, oldest first; the newest thousand."""
+        return () if self._frame is None else tuple(self._frame.children)
 
     def __enter__(self) -> RecordedCall:
-        if self._token is not None or self.record is not None:
+        if self._frame is not None:
             raise InvalidArgument("recorded", "a block is one call: ask the runtime for another")
-        around = _running.get()
-        enclosing = None
-        for frame in around or ():
-            if frame.runtime is self._runtime and frame.session_id == self.session_id:
-                enclosing = frame
-                break
+        parent = enclosing(self.recorder, self.session_id)
         self.method = self.method or DEFAULT_METHOD
-        self.id = self.id or f"{self.method}-{next(self._numbers)}"
-        if enclosing is not None:
-            self.depth, self.parent = enclosing.depth + 1, enclosing.call_id
-        self._token = _running.set(_Frame(self._runtime, self.session_id, self.id, self.depth, around))
+        self._id = self._id or self._new_id(self.method)
+        if parent is not None and parent._frame is not None:
+            self.depth, self.parent = parent.depth + 1, parent.id
+            parent._frame.children.append(self._id)
+        self._frame = _Frame(self, _live(_running.get()))
+        _running.set(self._frame)
+        _cut(self._frame)
         return self
 
     def __exit__(
         self, _type: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
-        if self._token is not None:
-            _running.reset(self._token)
-            self._token = None
-        self._end(Outcome.ok(self.result) if error is None else Outcome.raised(error))
+        if self._put_off:
+            self._step_out()
+            return
+        self._leave()
+        try:
+            self._record = self._recorded(Outcome.ok(self.result) if error is None else Outcome.raised(error))
+        except Exception as fault:
+            # Whatever it is, it must not take the place of what the program returns or raises.
+            self._not_recorded(type(fault).__name__)
+            self._record = Future()
+            self._record.settle(None, fault)
 
     async def __aenter__(self) -> RecordedCall:
         return self.__enter__()
@@ -157,30 +228,50 @@ class RecordedCall:
     ) -> None:
         self.__exit__(kind, error, traceback)
 
-    def _end(self, outcome: Outcome) -> None:
-        assert self.id is not None
-        assert self.method is not None
-        call = Call(self.id, self.role, self.method, self.depth, self.parent, self.keep)
+    def _leave(self) -> None:
+        """End the frame, in whichever context the block is left: a generator may be taken from in several."""
+        if self._frame is not None:
+            self._frame.ended = True
+            self._step_out()
+
+    def _step_out(self) -> None:
+        if self._frame is not None and _running.get() is self._frame:
+            _running.set(_live(self._frame.outer))
+
+    def _recorded(self, outcome: Outcome) -> Future[CallRecord]:
+        call = Call(self.id, self.role, self.method or DEFAULT_METHOD, self.depth, self.parent, self.keep)
+        record = self.recorder.record_call(self.session_id, call, outcome)
+        record.add_done_callback(self._tell)
+        return record
+
+    def _tell(self, record: Future[CallRecord]) -> None:
+        """Log what nobody may look at: that a call left no record."""
         try:
-            self.record = self._runtime.record_call(self.session_id, call, outcome)
+            reason = record.get().reason
         except DragomanError as error:
-            report(
-                "WARNING",
-                "the call {call} in {session} was not recorded: {error_type}",
-                call=self.id,
-                session=self.session_id,
-                error_type=type(error).__name__,
-            )
+            self._not_recorded(type(error).__name__)
+            return
+        if reason in _NOT_RECORDED:
+            self._not_recorded(str(reason))
+
+    def _not_recorded(self, why: str) -> None:
+        report(
+            "WARNING",
+            "the call {call} in {session} was not recorded: {reason}",
+            call=self._id,
+            session=self._session,
+            reason=why,
+        )
 
     def refer(self, child_id: str) -> Future[ReferReply]:
         """This call refers to the content of a child of it, which is kept for that (P constraint 6)."""
-        if self.id is None:
-            raise InvalidArgument("recorded", "the call has not begun")
-        return self._runtime.refer(self.session_id, self.id, child_id)
+        return self.recorder.refer(self.session_id, self.id, child_id)
 
     @staticmethod
     def bind(function: Callable[P, T]) -> Callable[P, T]:
         """`function` as something that may be called in any thread, with the calls that run here around it."""
+        if inspect.iscoroutinefunction(function):
+            raise InvalidArgument("function", "is async: a task has the calls around it that run where it is made")
         context = contextvars.copy_context()
 
         @functools.wraps(function)
@@ -191,38 +282,51 @@ class RecordedCall:
 
     def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
         """Record each call of `function`, and return or raise what it does."""
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-            raise InvalidArgument("function", "yields: record the code that takes what it yields, in a with block")
         if not callable(function):
             raise InvalidArgument("function", "must be callable")
-        if self.id is not None:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise InvalidArgument("function", "yields: record the code that takes what it yields, in a with block")
+        if self._id is not None:
             raise InvalidArgument("id", "names one call; a decorated function is called more than once")
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
-                with self._another(function) as call:
-                    call.result = await function(*args, **kwargs)
-                    return call.result
+                with self._another(function, args, kwargs) as call:
+                    call.result = result = await function(*args, **kwargs)
+                    return result
 
-            return awaited  # type: ignore[return-value]
+            return cast("Callable[P, T]", awaited)
 
         @functools.wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> T:
-            with self._another(function) as call:
+            call = self._another(function, args, kwargs)
+            with call:
                 call.result = result = function(*args, **kwargs)
-                return result
+                if inspect.iscoroutine(result):
+                    call._put_off = True
+            return cast("T", call._awaited(cast("Coroutine[Any, Any, Any]", result))) if call._put_off else result
 
         return called
 
-    def _another(self, function: Callable[..., Any]) -> RecordedCall:
+    async def _awaited(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """What a function that is not async itself gave to be awaited; the call ends with that."""
+        _running.set(self._frame)
+        self._put_off = False
+        with contextlib.ExitStack() as stack:
+            stack.push(self.__exit__)
+            self.result = result = await coroutine
+            return result
+
+    def _another(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> RecordedCall:
         name = getattr(function, "__name__", None)
+        session = self._session if isinstance(self._session, str) else self._session(*args, **kwargs)
         return RecordedCall(
-            self._runtime,
-            self.session_id,
+            self.recorder,
+            session,
             role=self.role,
             method=self.method or (name if isinstance(name, str) else None),
             id=None,
             keep=self.keep,
-            numbers=self._numbers,
+            new_id=self._new_id,
         )

@@ -88,7 +88,6 @@ class Runtime(ExecutingFace, ContinuityFace):
         providers: Mapping[str, ProviderPolicy] | None = None,
         dispatcher: Dispatcher | None = None,
     ) -> None:
-        super().__init__()
         settings = Settings() if settings is None else settings
         if not isinstance(settings, Settings):
             raise InvalidArgument("settings", "must be a Settings")
@@ -100,6 +99,7 @@ class Runtime(ExecutingFace, ContinuityFace):
         for name, policy in policies.items():
             if not isinstance(name, str) or not isinstance(policy, ProviderPolicy):
                 raise InvalidArgument("providers", "must map names to ProviderPolicy")
+        super().__init__(settings)
         self.settings = settings
         self._dispatcher = dispatcher or ThreadDispatcher()
         if settings.feature_history is not None and isinstance(self._dispatcher, ThreadDispatcher):

@@ -6,6 +6,7 @@ runtime is to be shown what programs return. Anchors are kept as shared objects,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,31 +33,50 @@ class Opaque:
 
 def content_in(node: yaml.Node, budget: Budget) -> Any:
     """The value of a node: dicts, lists and scalars, those that are anchored shared."""
-    return _content(node, budget, {})
+    known: dict[int, Any] = {}
+    whole = _begun(node, budget, known)
+    unfilled = [] if isinstance(node, yaml.ScalarNode) else [node]
+    while unfilled:
+        parent = unfilled.pop()
+        container = known[id(parent)]
+        for key, child in _items(parent):
+            if id(child) not in known and not isinstance(child, yaml.ScalarNode):
+                unfilled.append(child)
+            value = known[id(child)] if id(child) in known else _begun(child, budget, known)
+            if isinstance(container, list):
+                container.append(value)
+            else:
+                container[key] = value
+    return whole
 
 
-def _content(node: yaml.Node, budget: Budget, known: dict[int, Any]) -> Any:
-    if id(node) in known:
-        return known[id(node)]
+def _begun(node: yaml.Node, budget: Budget, known: dict[int, Any]) -> Any:
+    """A scalar as it is, a container still empty."""
     budget.spend(node)
     if isinstance(node, yaml.ScalarNode):
         return Opaque(node.value) if node.tag == OPAQUE_TAG else scalar(node)
     if node.tag.startswith("!"):
         raise InvalidScenario(place_of(node), f"has the unknown tag {word(node.tag)}")
-    if isinstance(node, yaml.SequenceNode):
-        items: list[Any] = []
-        known[id(node)] = items
-        items.extend(_content(item, budget, known) for item in node.value)
-        return items
-    assert isinstance(node, yaml.MappingNode)
-    mapping: dict[Any, Any] = {}
-    known[id(node)] = mapping
+    begun: list[Any] | dict[Any, Any] = [] if isinstance(node, yaml.SequenceNode) else {}
+    known[id(node)] = begun
+    return begun
+
+
+def _items(node: yaml.Node) -> Iterator[tuple[Any, yaml.Node]]:
+    """The children of a container, with their keys where it has any."""
+    if not isinstance(node, yaml.MappingNode):
+        yield from ((None, item) for item in node.value)
+        return
+    seen: set[tuple[type, Any]] = set()
+    keys: set[Any] = set()
     for key_node, value_node in merged(node):
         key = _key(key_node)
-        if key in mapping:
+        if (type(key), key) in seen:
             raise InvalidScenario(place_of(key_node), f"the key {word(str(key))} stands twice")
-        mapping[key] = _content(value_node, budget, known)
-    return mapping
+        seen.add((type(key), key))
+        # 1 and 1.0 are one key to Python, and two to JSON, which makes text of them.
+        yield (json.dumps(key) if key in keys and not isinstance(key, str) else key), value_node
+        keys.add(key)
 
 
 def _key(node: yaml.Node) -> Any:

@@ -42,6 +42,8 @@ _NOTHING = Loose(None)
 
 @attrs.frozen
 class _CallError:
+    what: ClassVar[str] = "the error of a call"
+
     type: Text
     message: Text
 

@@ -114,7 +114,12 @@ class _Replay:
             self._texts.update(text for text in verb.texts() if isinstance(text, str))
         if self._dispatcher.observer is not None:
             self._dispatcher.observer("step", "", f"{verb.what}, line {step.line}")
-        return verb.post(self._stage)
+        try:
+            return verb.post(self._stage)
+        except DragomanError as error:
+            refused: Future[Any] = Future(self._dispatcher)
+            refused.settle(None, error)
+            return refused
 
     def _answered(self, index: int, step: Step, future: Future[Any] | None) -> None:
         reply = None

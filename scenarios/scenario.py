@@ -187,6 +187,7 @@ class _ScenarioReader:
                 "status": lambda inner: self._status(inner, verb),
                 "committed": self._ids,
                 "kind": self._expected.kind,
+                "value": self._expected.content,
             }
             return {
                 key: readers.get(key, self._expected.value)(value_node)

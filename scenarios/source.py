@@ -23,6 +23,7 @@ __all__ = ["MAX_BYTES", "InvalidScenario", "Place", "did_you_mean", "load", "pla
 
 MAX_BYTES = 8 * 1024 * 1024
 _MAX_DEPTH = 200
+_MAX_VALUE_DEPTH = 500
 _MAX_VALUES = 5_000_000
 _MERGE = "tag:yaml.org,2002:merge"
 _VALUE = "tag:yaml.org,2002:value"
@@ -187,17 +188,39 @@ def _place_in(text: str, position: int) -> Place:
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
 
+class _Open:
+    """A collection that the parser is in: for a mapping, the key whose value comes next."""
+
+    __slots__ = ("inside_call", "is_mapping", "key")
+
+    def __init__(self, is_mapping: bool, inside_call: bool) -> None:
+        self.is_mapping = is_mapping
+        self.inside_call = inside_call
+        self.key: str | None = None
+
+
 def _refuse_depth(text: str) -> None:
-    """The composer recurses; the parser does not: look at the events first."""
-    depth = 0
+    """The composer recurses; the parser does not: look at the events first. What a call returned may nest deeper."""
+    path: list[_Open] = []
+    limit, returned_at = _MAX_DEPTH, 0
     for event in yaml.parse(text, Loader=_Loader):
+        parent = path[-1] if path else None
         if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > _MAX_DEPTH:
+            key = None if parent is None else parent.key
+            if not returned_at and parent is not None and parent.inside_call and key == "value":
+                limit, returned_at = _MAX_VALUE_DEPTH, len(path) + 1
+            path.append(_Open(isinstance(event, yaml.MappingStartEvent), key == "call"))
+            if len(path) > limit:
                 mark: Any = event.start_mark
-                raise InvalidScenario((mark.line + 1, mark.column + 1), f"nests deeper than {_MAX_DEPTH} levels")
+                raise InvalidScenario((mark.line + 1, mark.column + 1), f"nests deeper than {limit} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+            if len(path) == returned_at:
+                limit, returned_at = _MAX_DEPTH, 0
+            path.pop()
+            if path:
+                path[-1].key = None
+        elif parent is not None and parent.is_mapping:
+            parent.key = event.value if parent.key is None and isinstance(event, yaml.ScalarEvent) else None
 
 
 class _Scalars(yaml.SafeLoader):

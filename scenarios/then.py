@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -20,7 +21,7 @@ from ..protocol.statuses import (
 )
 from .expectations import OneOf, Rows
 from .reading import Id, Located, Reader, Text, Value, kind
-from .source import InvalidScenario, did_you_mean, is_null, place_of, word
+from .source import InvalidScenario, did_you_mean, is_null, merged, place_of, scalar, word
 from .verb import words
 
 __all__ = ["ThenReader"]
@@ -61,6 +62,30 @@ class ThenReader:
             entries = self._reader.entries(node, "this")
             return {key: self.value(value_node) for key, _key_node, value_node in entries}
         return self._reader.read(node, Value)
+
+    def content(self, node: yaml.Node) -> Any:
+        """A content value that is expected: its keys are as JSON has them, numbers as text."""
+        self._reader.budget.spend(node)
+        alternatives = self.one_of(node)
+        if alternatives is not None:
+            return OneOf(tuple(self.content(one) for one in alternatives))
+        if isinstance(node, yaml.SequenceNode):
+            return [self.content(item) for item in node.value]
+        if isinstance(node, yaml.MappingNode):
+            return {key: self.content(value_node) for key, value_node in self._content_entries(node)}
+        return self._reader.read(node, Value)
+
+    def _content_entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node]]:
+        seen = set()
+        for key_node, value_node in merged(node):
+            value = scalar(key_node) if isinstance(key_node, yaml.ScalarNode) else None
+            if not isinstance(value, str | int | float) or isinstance(value, bool):
+                raise InvalidScenario(place_of(key_node), "a key of content is text or a number")
+            key = value if isinstance(value, str) else json.dumps(value)
+            if key in seen:
+                raise InvalidScenario(place_of(key_node), f"the key {word(key)} stands twice")
+            seen.add(key)
+            yield key, value_node
 
     def or_one_of(self, node: yaml.Node, read: Any) -> Any:
         alternatives = self.one_of(node)
