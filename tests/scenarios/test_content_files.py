@@ -151,10 +151,8 @@ def test_what_never_was_is_nothing_in_the_store(failures: Failures) -> None:
 
 def test_a_step_that_the_runtime_does_not_take_fails_and_the_next_one_runs(failures: Failures) -> None:
     long = "again " * 200_000
-    (failure,) = failures(
-        STEP
-        + f"{{at: 0s, follow_up: {{session: s1, say: {long}}}}}\n  - {{at: 1s, activate: r1, expect: UNKNOWN_REQUEST}}\n"
-    )
+    follow_up = f"{{at: 0s, follow_up: {{session: s1, say: {long}}}}}"
+    (failure,) = failures(STEP + f"{follow_up}\n  - {{at: 1s, activate: r1, expect: UNKNOWN_REQUEST}}\n")
     assert (failure.step, failure.actual) == (0, "InvalidArgument")
 
 
