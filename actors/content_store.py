@@ -7,8 +7,8 @@ looks like an unknown one. A read gives an immutable snapshot. Whatever is not s
 The retention policy in force is this actor's; `ApplyRetention` changes it, and shrinking takes effect at once.
 
 Not promised: that a session remembers for ever what it held. Of what has gone it keeps the newest tombstones, of turns
-that were not stored the newest few hundred; older ones are unknown. Nor that an ACK which releases the commits of a later
-request is one step towards other sessions and towards the policy: those commits come after it.
+that were not stored the newest few hundred; older ones are unknown. Nor that an ACK which releases the commits of a
+later request is one step towards other sessions and towards the policy: those commits come after it.
 """
 
 from __future__ import annotations
