@@ -33,6 +33,7 @@ from ..protocol.content_messages import (
 )
 from ..protocol.content_replies import ReferReply, SessionContent, StoreCounters, StoreSnapshot
 from ..protocol.continuity import ContinuityReport, continuity_report
+from ..protocol.errors import ActorFailed
 from ..protocol.follow_ups import decide
 from ..protocol.governance_messages import ApplyRetention, RetentionApplied
 from ..protocol.history import Turn
@@ -47,7 +48,7 @@ from ..protocol.statuses import CallStatus, FollowUpDecision, MissReason, SkipRe
 from .actor import Actor, handles
 from .dispatcher import Dispatcher
 from .entries import Entries, Entry
-from .mailbox import Envelope
+from .mailbox import Envelope, answer
 from .reporting import report
 from .session_content import CallContent, SessionContents, Waiting
 
@@ -191,23 +192,23 @@ class ContentStore(Actor):
 
     @handles(CountSkip)
     def _count_skip(self, message: CountSkip, _envelope: Envelope[Any]) -> None:
-        self._skips[message.reason] += 1
+        self._skip(message.session_id, message.name, message.reason, None)
 
     @handles(CountMiss)
     def _count_miss(self, message: CountMiss, _envelope: Envelope[Any]) -> None:
-        self._misses[message.reason] += 1
+        self._miss(message.session_id, message.reason)
 
     @handles(Resolve)
     def _resolve(self, message: Resolve, _envelope: Envelope[Any]) -> Resolved:
         self._entries.expire(self.dispatcher.now_us())
         session = self._sessions.get(message.session_id)
         if session is None:
-            return self._miss(message, MissReason.UNKNOWN)
+            return self._miss(message.session_id, MissReason.UNKNOWN)
         found = session.find(message.name, as_call=message.as_call)
         if isinstance(found, MissReason):
-            return self._miss(message, found)
+            return self._miss(message.session_id, found)
         if found.gone is not None:
-            return self._miss(message, found.gone)
+            return self._miss(message.session_id, found.gone)
         if decide(message.summary_only, found.size, message.max_bytes) is FollowUpDecision.FULL_FETCH:
             return self._hit(session, found)
         kind, _mode, _digest = found.facts()
@@ -228,10 +229,10 @@ class ContentStore(Actor):
         )
         return Resolved(entry.name, content.kind, entry.size, content)
 
-    def _miss(self, message: Resolve, reason: MissReason) -> Resolved:
+    def _miss(self, session_id: str, reason: MissReason) -> Resolved:
         """A look-up in vain; its name is not logged, for that may be any text that somebody took for one."""
         self._misses[reason] += 1
-        report("DEBUG", "content miss in {session}: {reason}", session=message.session_id, reason=reason.value)
+        report("DEBUG", "content miss in {session}: {reason}", session=session_id, reason=reason.value)
         return Resolved(miss=reason)
 
     @handles(RefTurns)
@@ -241,6 +242,12 @@ class ContentStore(Actor):
             return message.turns
         return tuple(session.with_ref(number, turn) for number, turn in enumerate(message.turns, message.first))
 
+    def _fail(self, envelope: Envelope[Any], failure: ActorFailed, told: BaseException | None) -> None:
+        """A fault in here takes the refs from a history that is read, and not the history."""
+        if isinstance(envelope.message, RefTurns):
+            answer(envelope, envelope.message.turns)
+        super()._fail(envelope, failure, told)
+
     @handles(DescribeCalls)
     def _describe_calls(self, message: DescribeCalls, _envelope: Envelope[Any]) -> tuple[CallRecord, ...]:
         session = self._sessions.get(message.session_id)
@@ -249,11 +256,18 @@ class ContentStore(Actor):
     @handles(RenderRecords)
     def _render(self, message: RenderRecords, _envelope: Envelope[Any]) -> PromptRefs:
         self._entries.expire(self.dispatcher.now_us())
-        session = self._sessions.get(message.session_id)
+        asked = message.asked
+        session = self._sessions.get(asked.session_id)
         there: Iterable[CallRecord] = ()
         if session is not None:
             there = map(session.described, filter(session.has_content, reversed(message.records)))
-        refs = render_refs(there, message.max_chars, message.conversation_chars, instructions=message.instructions)
+        refs = render_refs(
+            there,
+            asked.max_chars,
+            asked.conversation_chars,
+            max_growth=asked.max_growth,
+            instructions=asked.instructions,
+        )
         if refs.growth is not None:
             self._growths.append(refs.growth)
         return refs

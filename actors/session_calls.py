@@ -71,7 +71,7 @@ class SessionCalls(SessionMap):
         )
         session = self._sessions.get(session_id)
         if session is not None and session.records is not None and call.id in session.records:
-            self._store.tell(CountSkip(SkipReason.DUPLICATE_CALL))
+            self._store.tell(CountSkip(session_id, call.id, SkipReason.DUPLICATE_CALL))
             return attrs.evolve(record, reason=SkipReason.DUPLICATE_CALL)
         session = self._use(session_id) or self._make(session_id)
         if session is None:
@@ -102,10 +102,7 @@ class SessionCalls(SessionMap):
     @handles(RenderRefs)
     def _render_refs(self, message: RenderRefs, envelope: Envelope[Any]) -> Any:
         records = self._records(message.session_id)
-        rendering = RenderRecords(
-            message.session_id, records, message.max_chars, message.conversation_chars, message.instructions
-        )
-        self._store.put(Envelope(rendering, envelope.reply_to))
+        self._store.put(Envelope(RenderRecords(records, message), envelope.reply_to))
         return DEFERRED
 
     def _records(self, session_id: str) -> tuple[CallRecord, ...]:
@@ -126,7 +123,7 @@ class SessionCalls(SessionMap):
             self._decided[choice.low_utility] += 1
             return FollowUpReply(miss=FollowUpMiss.LOW_UTILITY, reason=choice.low_utility, trace=choice.trace)
         if choice.failed or choice.target is None:
-            self._store.tell(CountMiss(MissReason.NOT_STORED))
+            self._store.tell(CountMiss(message.session_id, MissReason.NOT_STORED))
             return self._missing(choice, MissReason.NOT_STORED)
         resolve = Resolve(
             message.session_id,

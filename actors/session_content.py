@@ -7,7 +7,6 @@ added out first.
 
 from __future__ import annotations
 
-import base64
 import math
 from collections import OrderedDict
 from collections.abc import Callable
@@ -25,8 +24,9 @@ from .entries import Entry, SessionEntries
 __all__ = ["CallContent", "SessionContents", "Waiting"]
 
 _REF_PREFIX = "content:"
-_REF_BYTES = 20
-"""Of chance in a ref: 160 bits, which are 32 characters to the base 32."""
+_REF_CHARS = 26
+_REF_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+"""32 of them: 5 bits of chance a character, 130 in a ref."""
 _MAX_UNSTORED = 512
 """Turns of a session that were not stored and are known as such."""
 
@@ -124,8 +124,8 @@ class SessionContents:
     def ref(self, entry: Entry) -> str:
         """The ref of an entry; one that was forgotten opens nothing."""
         if entry.ref is None:
-            bits = self._random_bits(8 * _REF_BYTES)
-            entry.ref = _REF_PREFIX + base64.b32encode(bits.to_bytes(_REF_BYTES, "big")).decode("ascii").lower()
+            bits = self._random_bits(5 * _REF_CHARS)
+            entry.ref = _REF_PREFIX + "".join(_REF_ALPHABET[bits >> 5 * place & 31] for place in range(_REF_CHARS))
             if entry.gone is not MissReason.UNKNOWN:
                 self.entries.by_ref[entry.ref] = entry
         return entry.ref

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import abc
 import base64
-import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any
 
 import attrs
@@ -44,8 +45,11 @@ __all__ = ["ContinuityFace"]
 
 _MAX_SNAPSHOT_BYTES = 16 * 1024 * 1024
 """No value is written beyond this, or beyond `store_max_bytes` if that is more: a value may expand without end."""
+_UNFINISHED = (Awaitable, GeneratorType, AsyncGeneratorType)
 _ID_BYTES = 5
 _MAX_NAME_CHARS = 1000
+_MAX_METHOD_CHARS = 100
+"""Of the name of a method in an id that is made up."""
 _MAX_SAY_CHARS = 1_000_000
 _PROMPT_CHARS = 600
 _TOOL_BYTES = 100_000
@@ -104,7 +108,7 @@ class ContinuityFace(abc.ABC):
     def _snapshot_of(self, value: object) -> Payload | SkipReason:
         if not self.settings.content_enabled:
             return SkipReason.CONTENT_DISABLED
-        if value is MISSING or inspect.isawaitable(value) or inspect.isgenerator(value) or inspect.isasyncgen(value):
+        if value is MISSING or issubclass(type(value), _UNFINISHED):
             return SkipReason.SERIALIZATION_FAILED
         return serialize(value, self._largest_value)
 
@@ -135,8 +139,8 @@ class ContinuityFace(abc.ABC):
 
     def _new_id(self, method: str) -> str:
         """An id that nothing else has: programs number their own calls, and one that is taken records nothing."""
-        bits = self._dispatcher.random_bits(_ID_BYTES * 8)
-        return f"{method}-{base64.b32encode(bits.to_bytes(_ID_BYTES, 'big')).decode('ascii').lower()}"
+        bits = self._dispatcher.random_bits(_ID_BYTES * 8).to_bytes(_ID_BYTES, "big")
+        return f"{method[:_MAX_METHOD_CHARS]}-{base64.b32encode(bits).decode('ascii').lower()}"
 
     def current_call(self, session_id: str | None = None) -> RecordedCall | None:
         """The innermost recorded call that runs here, in this thread or task: of one session, or of any."""
@@ -186,20 +190,31 @@ class ContinuityFace(abc.ABC):
         *,
         max_chars: int = _PROMPT_CHARS,
         conversation_chars: int | None = None,
+        max_growth: float | None = 0.05,
         instructions: bool = True,
     ) -> Future[PromptRefs]:
         """The refs of a session for a prompt, newest first, within `max_chars` characters of lines (P phase 2.2).
 
         `instructions` says how to use them; leave them out where your system prompt does. `conversation_chars`, the
-        length of the prompt without all that, lets the growth be measured.
+        length of the prompt without all that, lets the growth be measured, and be kept within `max_growth` (a share of
+        it); the newest record is shown in any case.
         """
         max_chars = count_of("max_chars", max_chars)
         if conversation_chars is not None:
             conversation_chars = count_of("conversation_chars", conversation_chars)
-        rendering = RenderRefs(
-            text_of("session_id", session_id), max_chars, conversation_chars, _switch("instructions", instructions)
+        if max_growth is not None:
+            number = isinstance(max_growth, int | float) and not isinstance(max_growth, bool)
+            if not (number and 0 <= max_growth < math.inf):
+                raise InvalidArgument("max_growth", "must be a number of at least 0, or None")
+        return self._ask(
+            RenderRefs(
+                text_of("session_id", session_id),
+                max_chars,
+                conversation_chars,
+                max_growth,
+                _switch("instructions", instructions),
+            )
         )
-        return self._ask(rendering)
 
     def content_tool(self, session_id: str, *, max_bytes: int | None = _TOOL_BYTES) -> ContentTool:
         """A tool for a model that reads content of this session, and does nothing else (P phase 2.1).

@@ -311,12 +311,16 @@ class RecordedCall:
 
     async def _awaited(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """What a function that is not async itself gave to be awaited; the call ends with that."""
+        around = _running.get()
         _running.set(self._frame)
         self._put_off = False
-        with contextlib.ExitStack() as stack:
-            stack.push(self.__exit__)
-            self.result = result = await coroutine
-            return result
+        try:
+            with contextlib.ExitStack() as stack:
+                stack.push(self.__exit__)
+                self.result = result = await coroutine
+                return result
+        finally:
+            _running.set(around)
 
     def _another(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> RecordedCall:
         name = getattr(function, "__name__", None)

@@ -86,6 +86,7 @@ class RenderRefs:
     session_id: str
     max_chars: int
     conversation_chars: int | None = None
+    max_growth: float | None = None
     instructions: bool = True
 
 
@@ -118,11 +119,14 @@ class StoreCall:
 
 @attrs.frozen
 class CountSkip:
+    session_id: str
+    name: str
     reason: SkipReason
 
 
 @attrs.frozen
 class CountMiss:
+    session_id: str
     reason: MissReason
 
 
@@ -175,11 +179,8 @@ class DescribeCalls:
 class RenderRecords:
     """Render what is there of these records, oldest first, for a prompt."""
 
-    session_id: str
     records: tuple[CallRecord, ...]
-    max_chars: int
-    conversation_chars: int | None = None
-    instructions: bool = True
+    asked: RenderRefs
 
 
 @attrs.frozen

@@ -16,9 +16,8 @@ from .statuses import LowUtility, MissReason
 __all__ = ["INSTRUCTIONS", "LOW_UTILITY_GUIDANCE", "MISS_GUIDANCE", "PromptRefs", "line_of", "render_refs"]
 
 INSTRUCTIONS = """\
-Earlier results, newest first (ref, call, role.method, kind, size). If a request builds on one: pick its line; if kind \
-and size answer, stop; else get_content(ref) and use what it returns. On content_ref_not_found follow its guidance; \
-never make up a result."""
+Earlier results, newest first: ref, role.method, kind, size. If a request builds on one, pick its line; unless kind \
+and size answer it, call get_content(ref). On a miss follow its guidance: make nothing up."""
 """What stands above the lines: the order of reasoning of P phase 2, for the model."""
 
 MISS_GUIDANCE: Mapping[MissReason, str] = MappingProxyType(
@@ -62,29 +61,39 @@ class PromptRefs:
 def line_of(record: CallRecord) -> str:
     """One record whose content is there, on one line whatever its names are."""
     kind = record.content_kind.value if record.content_kind is not None else "?"
-    line = f"{record.content_ref} {record.id} {record.role}.{record.method} {kind} {record.content_bytes}B"
-    return " ".join(line.split())
+    named = "".join(f"{record.role}.{record.method}".split())
+    return f"{record.content_ref} {named} {kind} {record.content_bytes}B"
 
 
 def render_refs(
-    newest_first: Iterable[CallRecord], max_chars: int, conversation_chars: int | None, *, instructions: bool = True
+    newest_first: Iterable[CallRecord],
+    max_chars: int,
+    conversation_chars: int | None,
+    *,
+    max_growth: float | None = None,
+    instructions: bool = True,
 ) -> PromptRefs:
-    """As many of the newest records as fit into `max_chars` characters, line breaks counted.
+    """As many of the newest records as fit into `max_chars` characters of lines, line breaks counted.
 
-    A record that would not even fit alone keeps none of those behind it from their place.
+    Where the conversation is known and `max_growth` is given, no more than that is added to it, the instructions
+    counted; only the newest record stands there in any case. A record that would not even fit alone keeps none of those
+    behind it from their place.
     """
+    above = len(INSTRUCTIONS) + 1 if instructions else 0
+    room = max_chars
+    if conversation_chars and max_growth is not None:
+        room = min(room, int(conversation_chars * max_growth) - above)
     lines: list[str] = []
-    left = max_chars
-    omitted = 0
+    used = omitted = 0
     full = False
     for line in map(line_of, newest_first):
         needed = len(line) + bool(lines)
-        if full or needed > left:
+        if full or used + needed > (room if lines else max_chars):
             omitted += 1
             full = full or needed <= max_chars
             continue
         lines.append(line)
-        left -= needed
+        used += needed
     block = "\n".join(lines)
     text = f"{INSTRUCTIONS}\n{block}" if block and instructions else block
     growth = len(text) / conversation_chars if conversation_chars else None

@@ -277,10 +277,10 @@ def test_the_tool_reads_nothing_that_is_too_large(runtime: Runtime) -> None:
 
 def test_one_record_that_is_too_long_hides_none_behind_it(runtime: Runtime) -> None:
     runtime.record_call("s1", Call("c1"), Outcome.ok(1)).get()
-    runtime.record_call("s1", Call("x" * 700), Outcome.ok(2)).get()
+    runtime.record_call("s1", Call("c2", method="x" * 700), Outcome.ok(2)).get()
     refs = runtime.content_prompt("s1", max_chars=600).get()
     assert (refs.shown, refs.omitted) == (1, 1)
-    assert " c1 " in refs.lines
+    assert refs.lines.startswith(f"{runtime.calls('s1').get()[0].content_ref} ")
 
 
 def test_instructions_may_stand_elsewhere(runtime: Runtime) -> None:
