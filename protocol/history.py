@@ -21,14 +21,14 @@ class Turn:
     """One finally accepted logical parent (C2 "ConversationTurn").
 
     `user` is its clean source, `assistant` the accepted clean translation. `content_ref` leads to the content entry of
-    the translation, where the content store is in use.
+    the translation, where there is one and somebody asked for it; a turn is the same turn with and without.
     """
 
     request_id: str
     parent_id: str
     user: str = attrs.field(repr=redacted)
     assistant: str = attrs.field(repr=redacted)
-    content_ref: str | None = None
+    content_ref: str | None = attrs.field(default=None, eq=False)
 
 
 class ChatMessage(dict[str, str]):

@@ -22,7 +22,7 @@ class Prompts:
         self._may_hold: dict[str, set[Turn]] = {}
         self._must_be: dict[str, set[tuple[Turn, ...]]] = {}
         self._beginning: dict[str, str] = {}
-        self._enabled = True
+        self._enabled: bool | None = True
 
     def watch(self, stage: Stage, group: Step) -> None:
         turns = {session.session_id: session.turns for session in stage.runtime.snapshot().sessions}
@@ -38,14 +38,16 @@ class Prompts:
                 self._may_hold[request] = set(committed)
                 takes_part = self._enabled and session and not provider.startswith("machine")
                 newest = turns.get(session, ())[-self._prompt_turns :] if takes_part and self._prompt_turns else ()
-                if alone:
+                if alone and self._enabled is not None:
                     self._must_be[request] = {tuple(newest)}
                 else:
                     self._beginning[request] = session
                 if not session or provider.startswith("machine"):
                     self._must_be[request] = {()}
-            elif kind == "configure":
-                self._enabled = values[0]
+        switched = {values[0] for kind, *values in group if kind == "configure"}
+        if switched:
+            # Of two in one group that differ nobody knows which was the last.
+            self._enabled = switched.pop() if len(switched) == 1 else None
 
     def _look(self, stage: Stage) -> None:
         histories: dict[str, set[tuple[Turn, ...]]] = {}

@@ -90,7 +90,7 @@ def _ring(dispatcher: SimulatedDispatcher, key: str) -> bool:
     """Let the first timer of that kind of `r0` fall due now; whether there is one."""
     heap: Any = dispatcher._timers
     for entry in heap._heap:
-        _due, generation, mailbox, name = entry
+        _due, _stamp, generation, mailbox, name = entry
         if mailbox and mailbox.actor.name == "TranslationOperation(r0)" and name.startswith(key):
             heap.cancel(entry)
             mailbox.tell(TimerFired(name, generation))

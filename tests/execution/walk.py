@@ -141,7 +141,8 @@ def timers_of(runtime: Runtime) -> list[str]:
     """The kinds of the live timers; the one for the sessions may outlive the last of them."""
     dispatcher: Any = runtime.dispatcher
     heap = tuple(dispatcher._timers._heap)
-    return sorted(str(key).split()[0] for _due, _stamp, mailbox, key in heap if mailbox and key != "expiry")
+    live = [key for _due, _stamp, _generation, mailbox, key in heap if mailbox]
+    return sorted(str(key).split()[0] for key in live if key != "expiry")
 
 
 def _seen(call: Any) -> tuple[Any, ...]:

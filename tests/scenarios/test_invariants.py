@@ -13,7 +13,10 @@ import pytest
 
 from dragoman.actors.dispatcher import MessageCounts
 from dragoman.actors.sessions import SessionSnapshot
+from dragoman.protocol.content_replies import SessionContent, StoreCounters, StoreSnapshot
 from dragoman.protocol.history import Turn
+from dragoman.protocol.mappings import FrozenMapping
+from dragoman.protocol.retention import Retention
 from dragoman.protocol.settings import Settings
 from dragoman.reports import Snapshot
 from dragoman.scenarios.invariants import InvariantChecker
@@ -39,6 +42,18 @@ timeline:
       - {ack: {request: r3, parent: p1, result: vier}}
 """
 
+
+def stored(total: int | None = None, **sessions: tuple[int, int]) -> StoreSnapshot:
+    """A content store that holds so many entries and bytes of each session."""
+    held = {session: SessionContent(entries, size) for session, (entries, size) in sessions.items()}
+    return StoreSnapshot(
+        sessions=FrozenMapping(held),
+        bytes=sum(size for _entries, size in sessions.values()) if total is None else total,
+        counters=StoreCounters(),
+        retention=Retention.of(Settings()),
+    )
+
+
 T1 = Turn("r1", "p1", "one", "eins")
 T2 = Turn("r1", "p2", "two", "zwei")
 T3 = Turn("r2", "p1", "three", "drei")
@@ -58,14 +73,17 @@ def still(
     *,
     running: tuple[str, ...] = (),
     open_calls: tuple[str, ...] = (),
+    store: StoreSnapshot | None = None,
 ) -> Snapshot:
     """A snapshot with these requests open, these executions running and these calls unanswered."""
+    store = stored() if store is None else store
     return Snapshot(
         sessions=tuple(SessionSnapshot(session, of, 0) for session, of in (turns or {}).items()),
         open_requests=requests,
         running=running,
         open_calls=open_calls,
         provider_tasks=0,
+        store=store,
         counts=counts,
         dead_letters=(),
         live_timers=0,
@@ -218,6 +236,42 @@ def test_more_turns_than_allowed_are_told(read: Read) -> None:
     run = Run(read, Settings(max_turns=1))
     assert run.breaches(s1=(T1,)) == []
     assert told(run.breaches(s1=(T1, T2)), "max_turns")
+
+
+STORE = Settings(store_max_entries=2, store_max_bytes=30, store_total_bytes=50, maintainers=("mira", "tomas"))
+
+
+@pytest.mark.parametrize(
+    ("store", "setting"),
+    [
+        (stored(s1=(3, 9)), "store_max_entries"),
+        (stored(s1=(1, 31)), "store_max_bytes"),
+        (stored(s1=(2, 30), s2=(2, 21)), "store_total_bytes"),
+        (stored(total=9, s1=(1, 10)), "counts 9 bytes"),
+    ],
+)
+def test_more_content_than_allowed_is_told(read: Read, store: StoreSnapshot, setting: str) -> None:
+    run = Run(read, STORE)
+    assert run.breaches(now=still((), store=stored(s1=(2, 30), s2=(2, 20)))) == []
+    assert told(run.breaches(now=still((), store=store)), setting)
+
+
+def test_the_limits_of_content_are_those_that_were_applied_last(read: Read) -> None:
+    timeline = """\
+scenario: a smaller limit
+timeline:
+  - {at: 0s, propose: {id: q1, by: scout, change: {store_max_entries: 1}, evidence: e, rollback: r}}
+  - {at: 0s, apply: {id: q1, by: mira}}
+"""
+    run = Run(read, STORE)
+    propose, apply = (step.verb for moment in read(timeline).timeline for step in moment.steps)
+    two = still((), store=stored(s1=(2, 10)))
+    run.saw(propose, "PROPOSED")
+    run.saw(apply, "NOT_APPROVED")
+    assert run.breaches(now=two) == []
+    run.saw(apply, "APPLIED")
+    assert told(run.breaches(now=two), "store_max_entries")
+    assert run.breaches(now=still((), store=stored(s1=(1, 10)))) == []
 
 
 def test_more_open_handles_than_allowed_are_told(read: Read) -> None:
