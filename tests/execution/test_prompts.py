@@ -32,6 +32,7 @@ class Prompts:
         self._look(stage)
         self._beginning = {}
         alone = len(group) == 1
+        begun = [values[0] for kind, *values in group if kind in ("translate", "direct")]
         for kind, *values in group:
             if kind in ("translate", "direct") and values[0] not in self._may_hold:
                 request, session, provider = values[:3]
@@ -42,7 +43,8 @@ class Prompts:
                     self._must_be[request] = {tuple(newest)}
                 else:
                     self._beginning[request] = session
-                if not session or provider.startswith("machine"):
+                # Of several that ask for one id in a group nobody knows which gets it.
+                if begun.count(request) == 1 and (not session or provider.startswith("machine")):
                     self._must_be[request] = {()}
         switched = {values[0] for kind, *values in group if kind == "configure"}
         if switched:
