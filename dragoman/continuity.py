@@ -102,7 +102,7 @@ class ContinuityFace(abc.ABC):
         if not isinstance(outcome, Outcome):
             raise InvalidArgument("outcome", "must be Outcome.ok(value) or Outcome.error(type, message)")
         self._check_open()
-        status = CallStatus.ERROR if outcome.is_error else CallStatus.OK
+        status = CallStatus.ERROR if _switch("outcome.is_error", outcome.is_error) else CallStatus.OK
         return self._ask(RecordCall(session_id, call, status, self._snapshot_of(outcome.value)))
 
     def _snapshot_of(self, value: object) -> Payload | SkipReason:
