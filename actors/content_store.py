@@ -37,7 +37,7 @@ from ..protocol.errors import ActorFailed
 from ..protocol.follow_ups import decide
 from ..protocol.governance_messages import ApplyRetention, RetentionApplied
 from ..protocol.history import Turn
-from ..protocol.mappings import FrozenMapping
+from ..protocol.mappings import FrozenMapping, WordMapping
 from ..protocol.messages import Inspect
 from ..protocol.payloads import Payload, text_bytes
 from ..protocol.prompt_refs import PromptRefs, render_refs
@@ -140,6 +140,7 @@ class ContentStore(Actor):
         report(
             "DEBUG",
             "content of {session}/{name} was stored: {ref}, {kind}, {bytes} bytes, sha256 {digest}",
+            event="stored",
             session=session.entries.session_id,
             name=call_id,
             ref=session.ref(entry),
@@ -161,6 +162,7 @@ class ContentStore(Actor):
         report(
             "DEBUG",
             "content of {session}/{name} was not stored: {reason}, {bytes} bytes",
+            event="not_stored",
             session=session_id,
             name=name,
             reason=reason.value,
@@ -195,8 +197,8 @@ class ContentStore(Actor):
         self._skip(message.session_id, message.name, message.reason, None)
 
     @handles(CountMiss)
-    def _count_miss(self, message: CountMiss, _envelope: Envelope[Any]) -> None:
-        self._miss(message.session_id, message.reason)
+    def _count_miss(self, message: CountMiss, _envelope: Envelope[Any]) -> Resolved:
+        return self._miss(message.session_id, message.reason)
 
     @handles(Resolve)
     def _resolve(self, message: Resolve, _envelope: Envelope[Any]) -> Resolved:
@@ -221,6 +223,7 @@ class ContentStore(Actor):
         report(
             "DEBUG",
             "content hit in {session}: {ref}, {kind}, {bytes} bytes, sha256 {digest}",
+            event="hit",
             session=session.entries.session_id,
             ref=session.ref(entry),
             kind=content.kind.value,
@@ -232,7 +235,7 @@ class ContentStore(Actor):
     def _miss(self, session_id: str, reason: MissReason) -> Resolved:
         """A look-up in vain; its name is not logged, for that may be any text that somebody took for one."""
         self._misses[reason] += 1
-        report("DEBUG", "content miss in {session}: {reason}", session=session_id, reason=reason.value)
+        report("DEBUG", "content miss in {session}: {reason}", event="miss", session=session_id, reason=reason.value)
         return Resolved(miss=reason)
 
     @handles(RefTurns)
@@ -314,9 +317,10 @@ class ContentStore(Actor):
             hits=self._hits,
             misses=self._misses.total(),
             evictions=self._ended[MissReason.EVICTED],
+            evictions_over_all=self._entries.evictions_over_all,
             expired=self._ended[MissReason.EXPIRED],
-            skips_by_reason=FrozenMapping(self._skips),
-            misses_by_reason=FrozenMapping(self._misses),
+            skips_by_reason=WordMapping(self._skips),
+            misses_by_reason=WordMapping(self._misses),
         )
         sessions = {
             session_id: SessionContent(session.entries.count, session.entries.bytes)
@@ -337,6 +341,7 @@ class ContentStore(Actor):
         report(
             "DEBUG",
             "content of {session}/{name} is gone: {reason}, {ref}, {bytes} bytes",
+            event="gone",
             session=entry.session.session_id,
             name=entry.name,
             reason=reason.value,

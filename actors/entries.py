@@ -112,6 +112,7 @@ class Entries:
     ) -> None:
         self.retention = retention
         self.bytes = 0
+        self.evictions_over_all = 0
         self._gone = gone
         self._forgotten = forgotten
         self._by_use: tuple[OrderedDict[Entry, None], ...] = tuple(OrderedDict() for _ in EvictionClass)
@@ -183,6 +184,7 @@ class Entries:
         nested, top = self._by_use
         while self.bytes + size > self.retention.total_bytes:
             self._end(next(iter(nested or top)), MissReason.EVICTED)
+            self.evictions_over_all += 1
 
     def _end(self, entry: Entry, reason: MissReason, *, in_cache: bool = True) -> None:
         """End an entry; `in_cache` unless that of its session has given it up already."""

@@ -25,7 +25,7 @@ from ..protocol.governance_messages import (
     ReadProposals,
     RetentionApplied,
 )
-from ..protocol.mappings import FrozenMapping
+from ..protocol.mappings import WordMapping
 from ..protocol.proposals import (
     Act,
     AuditEntry,
@@ -128,9 +128,9 @@ class RetentionGovernor(Holding):
         self._end_hold(ProposalReply(ProposalStatus.APPLIED, retention=Retention.of(self._settings)))
 
     @handles(ReadProposals)
-    def _read_proposals(self, _message: ReadProposals, _envelope: Envelope[Any]) -> FrozenMapping[ProposalState]:
+    def _read_proposals(self, _message: ReadProposals, _envelope: Envelope[Any]) -> WordMapping[ProposalState]:
         known = {**self._decided, **self._open}
-        return FrozenMapping({proposal_id: state_of(proposal.stage) for proposal_id, proposal in known.items()})
+        return WordMapping({proposal_id: state_of(proposal.stage) for proposal_id, proposal in known.items()})
 
     @handles(ReadProposal)
     def _read_proposal(self, message: ReadProposal, _envelope: Envelope[Any]) -> Proposal | None:

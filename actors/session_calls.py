@@ -33,7 +33,7 @@ from ..protocol.content_messages import (
 from ..protocol.content_replies import FollowUpReply
 from ..protocol.continuity import FollowUpCounts
 from ..protocol.follow_ups import Choice, choose
-from ..protocol.mappings import FrozenMapping
+from ..protocol.mappings import WordMapping
 from ..protocol.records import CallRecord
 from ..protocol.settings import Settings
 from ..protocol.statuses import FollowUpDecision, FollowUpMiss, LowUtility, MissReason, SkipReason
@@ -171,7 +171,7 @@ class SessionCalls(SessionMap):
             summaries=self._decided[FollowUpDecision.SUMMARY_ONLY],
             no_intent=self._decided[LowUtility.NO_FOLLOW_UP_INTENT],
             no_prior_content=self._decided[LowUtility.NO_PRIOR_CONTENT],
-            misses=FrozenMapping(self._missed),
+            misses=WordMapping(self._missed),
             sessions=self._followed_sessions,
         )
         self._store.put(Envelope(Summarise(counts, message.budget_bytes), envelope.reply_to))

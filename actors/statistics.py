@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..protocol.execution_messages import CountCall, CountError
-from ..protocol.mappings import FrozenMapping
+from ..protocol.mappings import FrozenMapping, WordMapping
 from ..protocol.messages import Inspect
 from ..protocol.replies import ProviderStatistics
 from .actor import Actor, handles
@@ -39,7 +39,7 @@ class Statistics(Actor):
                 provider: ProviderStatistics(
                     calls=purposes.total(),
                     errors=self._errors[provider],
-                    by_purpose=FrozenMapping(purposes),
+                    by_purpose=WordMapping(purposes),
                 )
                 for provider, purposes in self._purposes.items()
             }

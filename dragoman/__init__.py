@@ -43,6 +43,7 @@ from .protocol.errors import (  # noqa: E402
 )
 from .protocol.failures import ProviderError  # noqa: E402
 from .protocol.features import DispatchFailed, Feature, ParentRefused, Replacement  # noqa: E402
+from .protocol.follow_ups import Intent, Trace  # noqa: E402
 from .protocol.handoff import Handoff, Parent  # noqa: E402
 from .protocol.history import ChatMessage, Turn  # noqa: E402
 from .protocol.outcomes import (  # noqa: E402
@@ -54,8 +55,9 @@ from .protocol.outcomes import (  # noqa: E402
     TranslationOutcome,
 )
 from .protocol.participation import ProviderPolicy  # noqa: E402
+from .protocol.payloads import Payload  # noqa: E402
 from .protocol.prompt_refs import PromptRefs  # noqa: E402
-from .protocol.proposals import AuditEntry, ProposalReply  # noqa: E402
+from .protocol.proposals import AuditEntry, Proposal, ProposalReply  # noqa: E402
 from .protocol.records import Call, CallRecord  # noqa: E402
 from .protocol.replies import (  # noqa: E402
     AckReply,
@@ -153,6 +155,7 @@ __all__ = [
     "FollowUpReply",
     "Future",
     "Handoff",
+    "Intent",
     "InvalidArgument",
     "InvalidSetting",
     "LowUtility",
@@ -163,7 +166,9 @@ __all__ = [
     "ParentEventKind",
     "ParentRefused",
     "ParentState",
+    "Payload",
     "PromptRefs",
+    "Proposal",
     "ProposalReply",
     "ProposalState",
     "ProposalStatus",
@@ -199,6 +204,7 @@ __all__ = [
     "Termination",
     "TextDocument",
     "ThreadDispatcher",
+    "Trace",
     "Translation",
     "TranslationOutcome",
     "TranslationRefused",

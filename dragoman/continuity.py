@@ -5,8 +5,7 @@ from __future__ import annotations
 import abc
 import base64
 import math
-from collections.abc import Awaitable, Callable, Mapping
-from types import AsyncGeneratorType, GeneratorType
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -18,6 +17,7 @@ from .arguments import count_of, text_of
 from .content_tool import ContentTool
 from .crew import Crew
 from .protocol.content_messages import (
+    CountMiss,
     FetchContent,
     FollowUp,
     ReadCalls,
@@ -32,20 +32,20 @@ from .protocol.continuity import ContinuityReport
 from .protocol.errors import ContentRefNotFound, DragomanError, InvalidArgument
 from .protocol.governance_messages import ActOnProposal, Propose, ReadAudit, ReadProposal, ReadProposals
 from .protocol.handoff import exact
-from .protocol.mappings import FrozenMapping
+from .protocol.mappings import WordMapping
 from .protocol.payloads import Payload, serialize, value_in
 from .protocol.prompt_refs import PromptRefs
 from .protocol.proposals import Act, AuditEntry, Proposal, ProposalReply, authority_of, examine_proposal
 from .protocol.records import DEFAULT_ROLE, Call, CallRecord
 from .protocol.settings import Settings
-from .protocol.statuses import Authority, CallStatus, ProposalState, ProposalStatus, SkipReason
+from .protocol.statuses import Authority, CallStatus, MissReason, ProposalState, ProposalStatus, SkipReason
 from .recorded import MISSING, Outcome, RecordedCall, enclosing
 
 __all__ = ["ContinuityFace"]
 
 _MAX_SNAPSHOT_BYTES = 16 * 1024 * 1024
 """No value is written beyond this, or beyond `store_max_bytes` if that is more: a value may expand without end."""
-_UNFINISHED = (Awaitable, GeneratorType, AsyncGeneratorType)
+_UNFINISHED = (Awaitable, Iterator, AsyncIterator)
 _ID_BYTES = 5
 _MAX_NAME_CHARS = 1000
 _MAX_METHOD_CHARS = 100
@@ -159,17 +159,20 @@ class ContinuityFace(abc.ABC):
         """The records of a session, oldest first; no use of it."""
         return self._ask(ReadCalls(text_of("session_id", session_id)))
 
-    def content(self, session_id: str, name: str) -> Future[Any]:
+    def content(self, session_id: str, ref: str | None) -> Future[Any]:
         """A fresh copy of the value behind a ref, the id of a call, or `REQUEST/PARENT` (P phase 2.1). Read-only.
 
         Raises `ContentRefNotFound` with its `reason` on a miss, since None is a legal value. Nothing is ever made up,
-        and what belongs to another session is `unknown`.
+        and what belongs to another session is `unknown`. The ref of what was not stored is None, and `not_stored`.
         """
-        if not isinstance(name, str):
-            raise InvalidArgument("name", "must be a ref, the id of a call, or REQUEST/PARENT")
+        if not isinstance(ref, str | None):
+            raise InvalidArgument("ref", "must be a ref, the id of a call, or REQUEST/PARENT")
+        session_id = text_of("session_id", session_id)
         self._check_open()
         found = _ContentFuture(self._dispatcher)
-        return self._send(self._coordinator, FetchContent(text_of("session_id", session_id), exact(name)), found)
+        if ref is None:
+            return self._send(self._crew.store, CountMiss(session_id, MissReason.NOT_STORED), found)
+        return self._send(self._coordinator, FetchContent(session_id, exact(ref)), found)
 
     def follow_up(self, session_id: str, say: str, max_bytes: int | None = None) -> Future[FollowUpReply]:
         """Which earlier result `say` means, and its value unless a summary is enough (P phase 2.2).
@@ -292,7 +295,7 @@ class ContinuityFace(abc.ABC):
         """A proposal with its change, evidence and rollback, for those who decide; None if it is not known."""
         return self._ask(ReadProposal(text_of("id", id)), self._crew.governor)
 
-    def proposals(self) -> Future[FrozenMapping[ProposalState]]:
+    def proposals(self) -> Future[WordMapping[ProposalState]]:
         """The state of each proposal by its id; the oldest decided ones are forgotten when there are too many."""
         return self._ask(ReadProposals(), self._crew.governor)
 

@@ -258,8 +258,8 @@ class RecordedCall:
         report(
             "WARNING",
             "the call {call} in {session} was not recorded: {reason}",
-            call=self._id,
-            session=self._session,
+            call=self._id or self.method or "?",
+            session=self._session if isinstance(self._session, str) else "?",
             reason=why,
         )
 
@@ -283,7 +283,9 @@ class RecordedCall:
     def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
         """Record each call of `function`, and return or raise what it does."""
         if not callable(function):
-            raise InvalidArgument("function", "must be callable")
+            raise InvalidArgument(
+                "function", "must be one: @runtime.recorded(session, …), below @classmethod and its like"
+            )
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise InvalidArgument("function", "yields: record the code that takes what it yields, in a with block")
         if self._id is not None:
@@ -292,7 +294,10 @@ class RecordedCall:
 
             @functools.wraps(function)
             async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
-                with self._another(function, args, kwargs) as call:
+                call = self._another(function, args, kwargs)
+                if call is None:
+                    return await function(*args, **kwargs)
+                with call:
                     call.result = result = await function(*args, **kwargs)
                     return result
 
@@ -301,6 +306,8 @@ class RecordedCall:
         @functools.wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> T:
             call = self._another(function, args, kwargs)
+            if call is None:
+                return function(*args, **kwargs)
             with call:
                 call.result = result = function(*args, **kwargs)
                 if inspect.iscoroutine(result):
@@ -322,9 +329,19 @@ class RecordedCall:
         finally:
             _running.set(around)
 
-    def _another(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> RecordedCall:
+    def _another(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> RecordedCall | None:
+        """The call of a decorated function that begins; None where nobody can tell its session."""
+        try:
+            session: object = self._session if isinstance(self._session, str) else self._session(*args, **kwargs)
+        except Exception as fault:
+            self._not_recorded(type(fault).__name__)
+            return None
+        if not isinstance(session, str):
+            self._not_recorded(f"its session is {type(session).__name__}")
+            return None
         name = getattr(function, "__name__", None)
-        session = self._session if isinstance(self._session, str) else self._session(*args, **kwargs)
         return RecordedCall(
             self.recorder,
             session,

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from .follow_ups import Trace
-from .mappings import FrozenMapping
+from .mappings import FrozenMapping, WordMapping
 from .payloads import Payload, value_in
 from .prompt_refs import LOW_UTILITY_GUIDANCE, MISS_GUIDANCE
 from .retention import Retention
@@ -27,6 +27,8 @@ __all__ = ["FollowUpReply", "ReferReply", "SessionContent", "StoreCounters", "St
 @attrs.frozen(kw_only=True)
 class FollowUpReply:
     """What a follow-up came to (P phase 2): a decision about the chosen `call`, or a `miss` with its `reason`.
+
+    `call` is the id of a call, or `REQUEST/PARENT` where a literal ref leads to a turn.
 
     `kind` and `bytes` tell of the content that was found, whether its value is wanted or not. `trace` explains the
     choice without a word of what was said.
@@ -83,10 +85,12 @@ class StoreCounters:
     """Look-ups that were answered `content_ref_not_found`."""
     evictions: int = 0
     """Entries that made room for others, or for a smaller limit."""
+    evictions_over_all: int = 0
+    """Of these, those that the bound over all sessions ended (`store_total_bytes`)."""
     expired: int = 0
     """Entries that outlived their TTL."""
-    skips_by_reason: FrozenMapping[int] = attrs.field(factory=FrozenMapping[int], converter=FrozenMapping[int])
-    misses_by_reason: FrozenMapping[int] = attrs.field(factory=FrozenMapping[int], converter=FrozenMapping[int])
+    skips_by_reason: WordMapping[int] = attrs.field(factory=WordMapping[int], converter=WordMapping[int])
+    misses_by_reason: WordMapping[int] = attrs.field(factory=WordMapping[int], converter=WordMapping[int])
 
 
 @attrs.frozen

@@ -9,8 +9,9 @@ from statistics import median
 import attrs
 
 from .content_replies import StoreCounters
-from .mappings import FrozenMapping
+from .mappings import WordMapping
 from .retention import Retention
+from .statuses import MissReason
 
 __all__ = [
     "PRESSURE",
@@ -40,9 +41,11 @@ class Trigger(StrEnum):
 
 
 _ADVICE = {
-    Trigger.PROMPT_GROWTH: "a smaller max_chars of content_prompt, or its instructions once, in your system prompt",
-    Trigger.FOLLOW_UP_MISSES: "propose more store_max_entries, store_max_bytes or store_ttl, as the reasons say",
-    Trigger.MEMORY_PRESSURE: "propose smaller store_max_entries, store_max_bytes or store_ttl, or a larger budget",
+    Trigger.PROMPT_GROWTH: "have PromptRefs.instructions once in your system prompt, and ask with instructions=False",
+    Trigger.FOLLOW_UP_MISSES: "see the reasons: evicted wants more store_max_entries, store_max_bytes or "
+    "(evictions_over_all) store_total_bytes, expired a longer store_ttl, not_stored a look at the records",
+    Trigger.MEMORY_PRESSURE: "give it a larger budget, or propose smaller store_max_entries or store_max_bytes, "
+    "or a store_ttl",
 }
 
 
@@ -65,7 +68,7 @@ class FollowUpCounts:
     no_intent: int = 0
     """Said nothing that refers to something earlier; they count neither as success nor as failure."""
     no_prior_content: int = 0
-    misses: FrozenMapping[int] = attrs.field(factory=FrozenMapping[int], converter=FrozenMapping[int])
+    misses: WordMapping[int] = attrs.field(factory=WordMapping[int], converter=WordMapping[int])
     """Of `content_ref_not_found`, by reason."""
     sessions: int = 0
     """In which there was one that referred to something."""
@@ -98,6 +101,8 @@ class ContinuityReport:
     budget_bytes: int
     hit_rate: float | None
     """Of all look-ups of content."""
+    kept_hit_rate: float | None
+    """Of those that were not answered `evicted` or `expired` (P: at least 0.95)."""
     follow_ups: FollowUpCounts
     follow_up_success: float | None
     """Of the follow-ups that referred to something."""
@@ -114,6 +119,11 @@ class ContinuityReport:
 
 def _rate(part: int, whole: int) -> float | None:
     return part / whole if whole else None
+
+
+def _gone(counters: StoreCounters) -> int:
+    misses = counters.misses_by_reason
+    return misses.get(MissReason.EVICTED, 0) + misses.get(MissReason.EXPIRED, 0)
 
 
 def continuity_report(
@@ -144,6 +154,7 @@ def continuity_report(
         bytes=used_bytes,
         budget_bytes=budget,
         hit_rate=_rate(counters.hits, counters.hits + counters.misses),
+        kept_hit_rate=_rate(counters.hits, counters.hits + counters.misses - _gone(counters)),
         follow_ups=follow_ups,
         follow_up_success=_rate(follow_ups.succeeded, follow_ups.referring),
         follow_up_miss_rate=miss_rate,

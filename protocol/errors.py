@@ -140,7 +140,8 @@ class ContentRefNotFound(DragomanError, LookupError):
 
 
 _WHAT_NOW = {
-    "evicted": "; it made room for newer content: raise store_max_entries or store_max_bytes, or make it again",
-    "expired": "; its life time is over: raise store_ttl, or make it again",
-    "not_stored": "; the record says why (calls(session), reason)",
+    "evicted": "; it made room for newer content: a larger store_max_entries, store_max_bytes or store_total_bytes",
+    "expired": "; its life time is over: a longer store_ttl",
+    "not_stored": "; the record of the call says why (calls(session), reason); a turn was too large, or content is off",
+    "unknown": "; another session's, never there, or forgotten: keep refs with their session",
 }

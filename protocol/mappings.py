@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-__all__ = ["FrozenMapping"]
+__all__ = ["FrozenMapping", "WordMapping"]
 
 V = TypeVar("V")
 
@@ -32,3 +32,13 @@ class FrozenMapping(Mapping[str, V]):
 
     def __repr__(self) -> str:
         return f"<{len(self._entries)} entries>"
+
+
+class WordMapping(FrozenMapping[V]):
+    """One of names to numbers or words of the vocabulary, which its `repr` may show."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        entries = ", ".join(f"{name}: {value}" for name, value in self.items())
+        return f"<{entries or 'nothing'}>"

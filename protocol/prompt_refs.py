@@ -57,6 +57,11 @@ class PromptRefs:
     omitted: int
     growth: float | None = None
 
+    @property
+    def instructions(self) -> str:
+        """How to use the lines, for a system prompt that has it once."""
+        return INSTRUCTIONS
+
 
 def line_of(record: CallRecord) -> str:
     """One record whose content is there, on one line whatever its names are."""

@@ -247,10 +247,10 @@ def _examine_setting(name: object, value: object, settings: Settings) -> str | N
         return "change must name settings by text"
     name = exact(name)
     if name not in GOVERNED:
-        return f"{name[:60]!r} is no setting that a proposal may change"
+        return f"{name[:60]!r} is no setting that a proposal may change; these are: {', '.join(GOVERNED)}"
     if not _is_plain(value):
         # Not shown: what is no number may be a text, or an endless or failing `repr`.
-        return f"{name}: must be a number, true, false or null, not {redacted(value)}"
+        return f"{name}: is no value for a setting: {redacted(value)}"
     wanted: dict[str, Any] = {name: _exact_value(value)}
     try:
         attrs.evolve(settings, **wanted)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from .mappings import FrozenMapping
+from .mappings import FrozenMapping, WordMapping
 from .statuses import (
     AckStatus,
     ActivateStatus,
@@ -129,5 +129,5 @@ class ProviderStatistics:
     """Made, answered or not."""
     errors: int
     """Failed. A body that violates the contract is no failed call, neither is a cancelled one."""
-    by_purpose: FrozenMapping[int] = attrs.field(converter=FrozenMapping[int])
+    by_purpose: WordMapping[int] = attrs.field(converter=WordMapping[int])
     """Calls made, by their purpose."""

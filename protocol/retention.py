@@ -82,6 +82,13 @@ class Retention:
         )
 
     @property
+    def settings(self) -> dict[str, int | float | bool | None]:
+        """The policy in the names and units of `Settings`, as a proposal would change it."""
+        ttl_s = None if self.ttl_us is None else self.ttl_us / 1_000_000
+        values = (self.max_entries, self.max_bytes, ttl_s, self.total_bytes, self.capture_nested, self.capture_errors)
+        return dict(zip(GOVERNED, values, strict=True))
+
+    @property
     def max_entry_bytes(self) -> int:
         """The bytes of the largest entry that can be stored; one of exactly so many is."""
         return min(self.max_bytes, self.total_bytes)

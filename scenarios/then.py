@@ -6,10 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import attrs
 import yaml
 
-from ..protocol.content_replies import StoreCounters
 from ..protocol.statuses import (
     CallStatus,
     CloseCause,
@@ -297,7 +295,7 @@ class ThenReader:
         return self._named(node, "turn_counter", self._one_number)
 
 
-_COUNTERS = tuple(field.name for field in attrs.fields(StoreCounters) if not field.name.endswith("_by_reason"))
+_COUNTERS = ("writes", "skips", "hits", "misses", "evictions", "expired")
 
 _READERS: dict[str, Callable[[ThenReader, yaml.Node], Any]] = {
     "history": ThenReader._history,

@@ -105,7 +105,7 @@ REFUSED: list[Refusal] = [
     *refusals("child_id", lambda runtime, child: runtime.refer("s1", "c1", child), None, ["c2"]),
     *refusals("session_id", lambda runtime, session: runtime.calls(session), None, 5),
     *refusals("session_id", lambda runtime, session: runtime.content(session, "c1"), None, 5),
-    *refusals("name", lambda runtime, name: runtime.content("s1", name), None, 5, b"c1", CALL),
+    *refusals("ref", lambda runtime, ref: runtime.content("s1", ref), 5, b"c1", CALL),
     *refusals("session_id", lambda runtime, session: runtime.follow_up(session, "again"), None, 5),
     *refusals("say", lambda runtime, say: runtime.follow_up("s1", say), None, 5, "x" * 1_000_001),
     *refusals("max_bytes", lambda runtime, most: runtime.follow_up("s1", "again", most), -1, 1.5, "1", True),
@@ -294,12 +294,20 @@ def test_content_of_another_session_looks_like_what_never_was(runtime: Runtime) 
 
 
 def test_a_miss_can_be_caught_as_a_lookup_error_and_sent_elsewhere(runtime: Runtime) -> None:
-    with pytest.raises(LookupError, match=r"content_ref_not_found: unknown$"):
+    with pytest.raises(LookupError, match=r"content_ref_not_found: unknown;"):
         runtime.content("s1", "c1").get()
     for reason in ("evicted", "expired", "unknown", "not_stored"):
         error = ContentRefNotFound(reason)
         for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
             assert (type(twin), twin.reason, str(twin)) == (ContentRefNotFound, reason, str(error))
+
+
+def test_the_ref_of_what_was_not_stored_is_a_miss_that_says_so(runtime: Runtime) -> None:
+    ref = runtime.record_call("s1", Call("c1", depth=1), Outcome.ok(1)).get().content_ref
+    with pytest.raises(ContentRefNotFound) as miss:
+        runtime.content("s1", ref=ref).get()
+    assert (ref, miss.value.reason) == (None, "not_stored")
+    assert runtime.snapshot().store.counters.misses_by_reason == {"not_stored": 1}
 
 
 def test_a_reference_tells_what_was_stored(runtime: Runtime) -> None:

@@ -293,3 +293,35 @@ def test_names_are_bounded(runtime: Runtime) -> None:
     for field in ("id", "role", "method", "parent"):
         with pytest.raises(InvalidArgument, match=field):
             runtime.record_call("s1", Call(**{"id": "c1", field: "x" * 1001}), Outcome.ok(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("session", [None, 5], ids=["nothing", "a number"])
+def test_a_function_whose_session_nobody_can_tell_is_called_all_the_same(runtime: Runtime, session: object) -> None:
+    def session_of(_question: str) -> Any:
+        return session
+
+    @runtime.recorded(session_of)
+    def ask(question: str) -> str:
+        return f"{question}!"
+
+    @runtime.recorded(session_of)
+    async def ask_later(question: str) -> str:
+        return f"{question}!"
+
+    assert ask("why") == "why!"
+    assert asyncio.run(ask_later("how")) == "how!"
+    assert not runtime.snapshot().sessions
+
+
+def test_a_decorator_without_its_session_says_what_it_lacks(runtime: Runtime) -> None:
+    @runtime.recorded
+    def ask(question: str) -> str:
+        return question
+
+    with pytest.raises(InvalidArgument, match="recorded\\(session"):
+        ask("why")
+
+
+def test_an_iterator_is_no_result(runtime: Runtime) -> None:
+    record = runtime.record_call("s1", Call("c1"), Outcome.ok(iter([1, 2]))).get()
+    assert record.reason is SkipReason.SERIALIZATION_FAILED

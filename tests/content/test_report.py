@@ -94,12 +94,14 @@ def test_the_report_tells_all_that_happened() -> None:
         told = report(runtime)
         assert attrs.asdict(told.counters, recurse=False) == {
             **dict(zip(("writes", "skips", "hits", "misses", "evictions", "expired"), (6, 2, 7, 7, 1, 0), strict=True)),
+            "evictions_over_all": 0,
             "skips_by_reason": {"nested_capture_disabled": 1, "duplicate_call": 1},
             "misses_by_reason": {"evicted": 2, "not_stored": 2, "unknown": 3},
         }
         assert (told.sessions, told.entries, told.bytes) == (2, 5, 3 * 10 + 4 + 8)
         assert told.budget_bytes == 900
         assert told.hit_rate == 7 / 14
+        assert told.kept_hit_rate == 7 / 12
         follow_ups = told.follow_ups
         assert (follow_ups.full_fetches, follow_ups.summaries, follow_ups.no_intent) == (3, 0, 1)
         assert (follow_ups.no_prior_content, follow_ups.sessions) == (1, 2)
@@ -107,6 +109,38 @@ def test_the_report_tells_all_that_happened() -> None:
         assert (told.follow_up_success, told.follow_up_miss_rate) == (3 / 7, 3 / 7)
         assert (told.prompt_growth, told.prompts) == (prompts[1].growth, 3)
         assert (told.window_complete, triggers(told)) == (False, [Trigger.FOLLOW_UP_MISSES])
+
+
+def test_what_the_bound_over_all_sessions_ends_is_counted_apart_too() -> None:
+    with simulated(store_max_entries=2, store_total_bytes=50) as runtime:
+        record(runtime, "c1", "c2", "c3")
+        counters = report(runtime).counters
+        assert (counters.evictions, counters.evictions_over_all) == (1, 0)
+        for session in ("s2", "s3"):
+            runtime.record_call(session, Call("c1"), Outcome.ok("x" * 18)).get()
+        counters = report(runtime).counters
+        assert counters.evictions == 1 + counters.evictions_over_all > 1
+
+
+def test_the_policy_in_force_is_told_in_the_words_of_the_settings() -> None:
+    with simulated(store_max_entries=5, store_ttl=60, maintainers=("mira", "tomas")) as runtime:
+        assert runtime.settings is not None
+        assert report(runtime).retention.settings == {
+            "store_max_entries": 5,
+            "store_max_bytes": 2_097_152,
+            "store_ttl": 60.0,
+            "store_total_bytes": 67_108_864,
+            "capture_nested": False,
+            "capture_errors": False,
+        }
+
+
+def test_counts_and_states_show_themselves() -> None:
+    with simulated(content_enabled=False) as runtime:
+        record(runtime, "c1")
+        runtime.propose("q1", "ann", {"store_max_entries": 1}, "e", "r").get()
+        assert "content_disabled: 1" in repr(report(runtime))
+        assert repr(runtime.proposals().get()) == "<q1: proposed>"
 
 
 def test_a_summary_is_a_success_and_neither_hit_nor_miss(runtime: Runtime) -> None:
@@ -218,7 +252,7 @@ def test_prompts_that_grow_by_more_than_fifteen_per_cent_are_a_trigger(
     assert triggers(told) == ([Trigger.PROMPT_GROWTH] if reached else [])
     for advice in told.advice:
         assert (advice.measured, advice.threshold) == (told.prompt_growth, 0.15)
-        assert "max_chars" in advice.remedy
+        assert "instructions=False" in advice.remedy
 
 
 @pytest.mark.parametrize(("spare", "reached"), [(0, False), (-1, True)])

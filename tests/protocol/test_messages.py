@@ -37,7 +37,7 @@ from dragoman.protocol import (
     translations,
     units,
 )
-from dragoman.protocol.mappings import FrozenMapping
+from dragoman.protocol.mappings import FrozenMapping, WordMapping
 from dragoman.protocol.replies import ParentStates
 from dragoman.protocol.statuses import CallStatus, ParentState
 
@@ -76,6 +76,8 @@ VALUES: list[type[Any]] = sorted(
     - {translations.TranslationRequest},
     key=lambda cls: cls.__name__,
 )
+
+MAPPINGS = (FrozenMapping, WordMapping)
 
 SHOWN = {
     "request_id",
@@ -144,8 +146,8 @@ def example(hint: Any, text: str) -> Any:
         return example(next(one for one in arguments if one is not type(None)), text)
     if origin is Literal:
         return arguments[0]
-    if origin in (Mapping, FrozenMapping):
-        return FrozenMapping({text: example(arguments[-1], text)})
+    if origin in (Mapping, FrozenMapping, WordMapping):
+        return (origin if origin is WordMapping else FrozenMapping)({text: example(arguments[-1], text)})
     if origin in (tuple, frozenset):
         return origin([example(arguments[0], text)])
     if hint is ParentStates:
@@ -172,7 +174,7 @@ def is_immutable(hint: Any) -> bool:
 
 def mutable_parts(hint: Any) -> Iterator[Any]:
     """The parts of a type that could change."""
-    if get_origin(hint) in (tuple, frozenset, FrozenMapping, typing.Union, types.UnionType):
+    if get_origin(hint) in (tuple, frozenset, *MAPPINGS, typing.Union, types.UnionType):
         for inner in get_args(hint):
             if inner is not Ellipsis:
                 yield from mutable_parts(inner)
@@ -224,7 +226,7 @@ def test_a_value_is_immutable_all_the_way_down(cls: type[Any]) -> None:
 @every_value
 def test_a_mapping_that_changes_later_changes_no_value(cls: type[Any]) -> None:
     hints = get_type_hints(cls)
-    given = {name: dict(example(hint, "text")) for name, hint in hints.items() if get_origin(hint) is FrozenMapping}
+    given = {name: dict(example(hint, "text")) for name, hint in hints.items() if get_origin(hint) in MAPPINGS}
     value = attrs.evolve(build(cls, "text"), **given)
     for name, mapping in given.items():
         before = dict(mapping)

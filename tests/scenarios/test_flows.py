@@ -22,7 +22,11 @@ TWINS = sorted(path.stem.removesuffix("-baseline") for path in FLOWS.glob("*-bas
 
 @attrs.frozen
 class Counted:
-    """Follow-ups of some flows: in all, those that succeed without a store and with it, and the false misses."""
+    """Follow-ups of some flows: in all, those that succeed without a store and with it, and the false misses.
+
+    Each of them means a result that has been made. A miss is false unless it tells that the result was evicted or has
+    expired.
+    """
 
     follow_ups: int = 0
     without: int = 0
@@ -43,17 +47,20 @@ def replies(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield step.verb.say, step.expected
 
 
+def is_false(reply: dict[str, Any]) -> bool:
+    return "miss" in reply and reply["reason"] not in ("evicted", "expired")
+
+
 def counted(name: str) -> Counted:
     with_store, without = list(replies(name)), list(replies(f"{name}-baseline"))
     assert [said for said, _reply in with_store] == [said for said, _reply in without]
     pairs = [(after, before) for (_said, after), (_same, before) in zip(with_store, without, strict=True)]
-    made = ["decision" in after or after.get("reason") in ("evicted", "expired") for after, _before in pairs]
     return Counted(
         follow_ups=len(pairs),
         without=sum("decision" in before for _after, before in pairs),
         with_store=sum("decision" in after for after, _before in pairs),
-        false_without=sum(there and "miss" in before for there, (_after, before) in zip(made, pairs, strict=True)),
-        false_with=sum(after.get("reason") in ("not_stored", "unknown") for after, _before in pairs),
+        false_without=sum(is_false(before) for _after, before in pairs),
+        false_with=sum(is_false(after) for after, _before in pairs),
     )
 
 

@@ -281,4 +281,6 @@ def outside_of_the_kernel() -> None:
         expect_interrupt(interrupt)
 
 
+# Where a shell started the tests in the background, it has SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 globals()[sys.argv[1]]()

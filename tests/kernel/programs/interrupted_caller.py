@@ -133,4 +133,6 @@ def main() -> None:
     sys.stdout.write(f"{INTERRUPTS} interrupts\n")
 
 
+# Where a shell started the tests in the background, it has SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
