@@ -137,17 +137,7 @@ class ContentStore(Actor):
     def _write_call(self, session: SessionContents, call_id: str, content: Payload, depth: int) -> Entry:
         entry = Entry(session.entries, call_id, content, content.bytes, eviction_class(depth))
         self._put(entry)
-        report(
-            "DEBUG",
-            "content of {session}/{name} was stored: {ref}, {kind}, {bytes} bytes, sha256 {digest}",
-            event="stored",
-            session=session.entries.session_id,
-            name=call_id,
-            ref=session.ref(entry),
-            kind=content.kind.value,
-            bytes=entry.size,
-            digest=content.digest,
-        )
+        _log("stored", session.entries.session_id, call_id, entry=entry, ref=session.ref(entry))
         return entry
 
     def _put(self, entry: Entry) -> None:
@@ -159,15 +149,7 @@ class ContentStore(Actor):
     def _skip(self, session_id: str, name: str, reason: SkipReason, size: int | None) -> None:
         self._skips[reason] += 1
         self.observe(("content", session_id, name, reason.value))
-        report(
-            "DEBUG",
-            "content of {session}/{name} was not stored: {reason}, {bytes} bytes",
-            event="not_stored",
-            session=session_id,
-            name=name,
-            reason=reason.value,
-            bytes=size,
-        )
+        _log("not_stored", session_id, name, reason=reason, size=size)
 
     @handles(Refer)
     def _refer(self, message: Refer, _envelope: Envelope[Any]) -> ReferReply:
@@ -220,22 +202,13 @@ class ContentStore(Actor):
         self._entries.use(entry)
         self._hits += 1
         content = entry.payload()
-        report(
-            "DEBUG",
-            "content hit in {session}: {ref}, {kind}, {bytes} bytes, sha256 {digest}",
-            event="hit",
-            session=session.entries.session_id,
-            ref=session.ref(entry),
-            kind=content.kind.value,
-            bytes=entry.size,
-            digest=content.digest,
-        )
+        _log("hit", session.entries.session_id, entry.name, entry=entry, ref=session.ref(entry))
         return Resolved(entry.name, content.kind, entry.size, content)
 
     def _miss(self, session_id: str, reason: MissReason) -> Resolved:
         """A look-up in vain; its name is not logged, for that may be any text that somebody took for one."""
         self._misses[reason] += 1
-        report("DEBUG", "content miss in {session}: {reason}", event="miss", session=session_id, reason=reason.value)
+        _log("miss", session_id, reason=reason)
         return Resolved(miss=reason)
 
     @handles(RefTurns)
@@ -338,16 +311,7 @@ class ContentStore(Actor):
         self.observe(("content", entry.session.session_id, entry.name, reason.value))
         if entry.ref is None:
             return  # nobody can ask for it by a ref, and turns go at the pace of ACKs
-        report(
-            "DEBUG",
-            "content of {session}/{name} is gone: {reason}, {ref}, {bytes} bytes",
-            event="gone",
-            session=entry.session.session_id,
-            name=entry.name,
-            reason=reason.value,
-            ref=entry.ref,
-            bytes=entry.size,
-        )
+        _log("gone", entry.session.session_id, entry.name, entry=entry, ref=entry.ref, reason=reason)
 
     def _forgotten(self, entry: Entry) -> None:
         self._sessions[entry.session.session_id].forget_turn(entry)
@@ -369,6 +333,32 @@ class ContentStore(Actor):
         self._next = following
         delay_us = following.written_us + ttl_us + 1 - self.dispatcher.now_us()
         self.start_timer(_TTL, max(0, delay_us), following.stamp)
+
+
+def _log(
+    event: str,
+    session_id: str,
+    name: str | None = None,
+    *,
+    entry: Entry | None = None,
+    ref: str | None = None,
+    reason: SkipReason | MissReason | None = None,
+    size: int | None = None,
+) -> None:
+    """One line for all that happens to content, with the same fields each time; no payload."""
+    facts = None if entry is None else entry.known_facts()
+    report(
+        "DEBUG",
+        "content {event} in {session}: {name}, {reason}, {ref}, {kind}, {bytes} bytes, digest {digest}",
+        event=event,
+        session=session_id,
+        name=name,
+        reason=None if reason is None else reason.value,
+        ref=ref,
+        kind=None if facts is None else facts[0].value,
+        bytes=size if entry is None else entry.size,
+        digest=None if facts is None else facts[2],
+    )
 
 
 def _referred(session: SessionContents, call: CallContent) -> ReferReply:

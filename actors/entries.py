@@ -76,6 +76,10 @@ class Entry:
         payload = self.payload()
         return payload.kind, payload.mode, payload.digest
 
+    def known_facts(self) -> tuple[ContentKind, SerializationMode, str] | None:
+        """The same without any work: None of a text that nobody has looked at."""
+        return None if self._content is None or isinstance(self._content, str) else self.facts()
+
     def release(self, gone: MissReason) -> None:
         """Give the content up, and keep what a record tells of it; no record tells of a turn's text."""
         self.gone = gone
@@ -113,6 +117,7 @@ class Entries:
         self.retention = retention
         self.bytes = 0
         self.evictions_over_all = 0
+        self._max_tombstones = retention.max_tombstones
         self._gone = gone
         self._forgotten = forgotten
         self._by_use: tuple[OrderedDict[Entry, None], ...] = tuple(OrderedDict() for _ in EvictionClass)
@@ -156,13 +161,18 @@ class Entries:
             self._end(entry, MissReason.EXPIRED)
 
     def change(self, retention: Retention, sessions: Iterable[SessionEntries], now_us: int) -> None:
-        """Put another policy in force, at once: what is too old goes, then what is too much in each session, in all."""
+        """Put another policy in force, at once: what is too old goes, then what is too much in each session, in all.
+
+        What goes here leaves its tombstone by the policy that it was stored under: a smaller limit takes the content,
+        and not the reason. The next one that goes counts by the new.
+        """
+        self._max_tombstones = max(self.retention.max_tombstones, retention.max_tombstones)
         self.retention = retention
         self.expire(now_us)
         for session in sessions:
             self._fit_session(session, 0, 0)
-            self._trim(session)
         self._fit_all(0)
+        self._max_tombstones = retention.max_tombstones
 
     def drop(self, session: SessionEntries) -> None:
         """Forget a session with all that it holds; that is neither an eviction nor an expiry."""
@@ -202,7 +212,7 @@ class Entries:
         self._trim(session)
 
     def _trim(self, session: SessionEntries) -> None:
-        while len(session.tombstones) > self.retention.max_tombstones:
+        while len(session.tombstones) > self._max_tombstones:
             entry, _nothing = session.tombstones.popitem(last=False)
             entry.gone = MissReason.UNKNOWN
             if entry.ref is not None:

@@ -227,6 +227,7 @@ class Apply(_ActOnProposal):
     act = Act.APPLY
 
 
+_LIFE_TIME = "store_ttl"
 _CALL_KEYS: dict[str, Any] = {
     "session": Id,
     "id": Id,
@@ -275,18 +276,13 @@ def teach_continuity_verbs(reader: Reader) -> None:
             raise InvalidScenario(place_of(node), "propose lacks the key id")
         return Propose(**values)
 
-    def change(node: yaml.MappingNode) -> dict[str, Any]:
+    def change(node: yaml.MappingNode) -> Any:
         """Settings with their values, a time in seconds; whatever is wrong with one is for the runtime to refuse."""
-        return {
-            key: setting(value_node) if key == "store_ttl" else reader.read(value_node, Value)
-            for key, _key_node, value_node in reader.entries(node, "change")
-        }
-
-    def setting(node: yaml.Node) -> object:
-        value = reader.read(node, Value)
-        if isinstance(value, str) and (amount := duration_us(value)) is not None:
-            return round(amount) / 1_000_000
-        return value
+        values: Any = reader.read(node, Value)
+        life_time = values.get(_LIFE_TIME)
+        if isinstance(life_time, str) and (amount := duration_us(life_time)) is not None:
+            values[_LIFE_TIME] = round(amount) / 1_000_000
+        return values
 
     for wanted, hook in ((RecordCall, call), (Id | None, optional_id), (Propose, proposal)):
         reader.teach(wanted, hook)

@@ -140,7 +140,11 @@ class InvariantChecker:
             for request in self._requests.get(turn.request_id, ())
             if request.session == session and turn.parent_id in request.places
         ]
-        return next((request for request in known if request.explains(turn)), known[-1] if known else None)
+        explaining = [request for request in known if request.explains(turn)]
+        if explaining:
+            # One that had closed before this step commits nothing more, if another can have been meant.
+            return next((request for request in explaining if not request.was_closed), explaining[-1])
+        return known[-1] if known else None
 
     def _check_new(self, turn: Turn, request: _Request) -> Iterator[str]:
         parent = turn.parent_id

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from ..protocol.payloads import Payload, serialize, value_in
 from ..protocol.statuses import (
     CallStatus,
     CloseCause,
@@ -17,12 +18,16 @@ from ..protocol.statuses import (
     ProposalState,
     Quality,
 )
+from .content_values import content_in
 from .expectations import OneOf, Rows
 from .reading import Id, Located, Reader, Text, Value, kind
-from .source import InvalidScenario, did_you_mean, is_null, merged, place_of, scalar, word
+from .source import MAX_BYTES, InvalidScenario, did_you_mean, is_null, merged, place_of, scalar, word
 from .verb import words
 
 __all__ = ["ThenReader"]
+
+_LONGEST_LEAF = MAX_BYTES * 6
+"""Bytes; more than any scalar of a file can be as JSON."""
 
 
 class ThenReader:
@@ -71,7 +76,11 @@ class ThenReader:
             return [self.content(item) for item in node.value]
         if isinstance(node, yaml.MappingNode):
             return {key: self.content(value_node) for key, value_node in self._content_entries(node)}
-        return self._reader.read(node, Value)
+        # A date, say, is expected as what is kept of it.
+        kept = serialize(content_in(node, self._reader.budget), _LONGEST_LEAF)
+        if not isinstance(kept, Payload):
+            raise InvalidScenario(place_of(node), "is nothing that could have been stored")
+        return value_in(kept.body)
 
     def _content_entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node]]:
         seen = set()

@@ -31,6 +31,8 @@ class Bounds:
     entries: list[Entry] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
+    entries_before: int = 0
+    """`store_max_entries` before a change, while that is being put in force."""
 
     # Time. Ties between timers go by their start: of a session that is its last use, of an entry its write.
 
@@ -148,7 +150,7 @@ class Bounds:
         self.count("evictions" if reason == "evicted" else "expired")
 
     def _trim(self, session: Session) -> None:
-        while len(session.tombstones) > TOMBSTONES * self.policy["store_max_entries"]:
+        while len(session.tombstones) > TOMBSTONES * max(self.policy["store_max_entries"], self.entries_before):
             session.tombstones.pop(0).gone = "unknown"
 
     def hold(self, session: Session, held: Held) -> None:
@@ -163,6 +165,8 @@ class Bounds:
 
     def put_in_force(self, change: dict[str, Any]) -> None:
         """Each session comes within its own bounds first, whatever their order, and then all of them within theirs."""
+        # What goes by the change itself is remembered as long as by the policy that it was stored under.
+        self.entries_before = self.policy["store_max_entries"]
         self.policy = {**self.policy, **change}
         if self.ttl is not None:
             for entry in sorted(self.entries, key=lambda entry: entry.number):
@@ -171,8 +175,8 @@ class Bounds:
         for session in self.sessions:
             self._make_room(session.id, 0, 0)
         self._make_room_over_all(0)
+        self.entries_before = 0
         for session in self.sessions:
-            self._trim(session)
             self._trim_waiting(session)
 
     def count(self, name: str) -> None:

@@ -267,7 +267,6 @@ def looks_at_the_bound_of_all_sessions_first(patch: pytest.MonkeyPatch) -> None:
         self._fit_all(0)
         for session in sessions:
             self._fit_session(session, 0, 0)
-            self._trim(session)
 
     patch.setattr(Entries, "change", change)
 

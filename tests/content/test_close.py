@@ -227,11 +227,11 @@ def test_recording_after_the_end_of_the_runtime_changes_nothing_for_the_function
     runtime.close()
     with LogWatch() as watch:
         assert answer(False) == "a result"
-        assert len(watch._lines) == 1
-        assert " in s1 was not recorded: RuntimeClosed" in watch._lines[0]
+        assert len(watch.messages) == 1
+        assert " in s1 was not recorded: RuntimeClosed" in watch.messages[0]
         with pytest.raises(Failing):
             answer(True)
-        assert len(watch._lines) == 2
+        assert len(watch.messages) == 2
     with runtime.recorded("s1") as call, pytest.raises(RuntimeClosed):
         call.refer("c1")
     with pytest.raises(RuntimeClosed):

@@ -181,7 +181,7 @@ def test_a_call_that_is_not_recorded_shows_nothing_of_it() -> None:
     runtime.close()
     with LogWatch() as watch, pytest.raises(Telling), runtime.recorded("s1", id="c1"):
         raise Telling
-    assert len(watch._lines) == 1
+    assert len(watch.messages) == 1
     assert not watch.leaks(WORDS, ids=())
 
 
@@ -190,7 +190,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 
 def test_a_write_is_logged_with_its_facts(seen: Seen) -> None:
     told = record(seen, "c1", {"a": 1})
-    (line,) = seen.lines("was stored")
+    (line,) = seen.lines("content stored")
     assert (line["session"], line["name"], line["kind"], line["bytes"]) == ("s1", "c1", "object", 7)
     assert line["digest"] == told.content_digest
     assert DIGEST.fullmatch(line["digest"])
@@ -219,7 +219,7 @@ def test_a_hit_of_a_turn_is_logged_with_its_facts(seen: Seen) -> None:
 
 def test_a_skip_is_logged_with_its_reason_and_its_size(seen: Seen) -> None:
     record(seen, "c1", "four", depth=1)
-    (line,) = seen.lines("was not stored")
+    (line,) = seen.lines("content not_stored")
     assert (line["session"], line["name"], line["reason"], line["bytes"]) == (
         *("s1", "c1", "nested_capture_disabled", 6),
     )
@@ -229,7 +229,7 @@ def test_an_eviction_is_logged_with_its_ref_and_its_size(seen: Seen) -> None:
     first = record(seen, "c0", "four")
     for number in range(1, 4):
         record(seen, f"c{number}")
-    (line,) = seen.lines("is gone")
+    (line,) = seen.lines("content gone")
     assert (line["session"], line["name"], line["reason"], line["bytes"]) == ("s1", "c0", "evicted", 6)
     assert line["ref"] == first.content_ref
 
@@ -238,7 +238,7 @@ def test_an_expiry_is_logged_apart_from_an_eviction() -> None:
     with Seen(store_ttl=10) as seen:
         record(seen, "c1")
         seen.runtime.dispatcher.advance(10_000_001)  # type: ignore[attr-defined]
-        (line,) = seen.lines("is gone")
+        (line,) = seen.lines("content gone")
         assert line["reason"] == "expired"
 
 
@@ -271,8 +271,8 @@ def test_what_is_counted_is_logged(seen: Seen) -> None:
     runtime.record_call("s1", Call("failed"), Outcome.error("E", "no")).get()
     runtime.follow_up("s1", "show failed").get()
     counters = runtime.snapshot().store.counters
-    assert counters.skips == len(seen.lines("was not stored")) == 2
-    assert counters.writes == len(seen.lines("was stored"))
+    assert counters.skips == len(seen.lines("content not_stored")) == 2
+    assert counters.writes == len(seen.lines("content stored"))
     assert counters.hits == len(seen.lines("content hit"))
     assert counters.misses == len(seen.lines("content miss")) == 5
-    assert counters.evictions == len(seen.lines("is gone"))
+    assert counters.evictions == len(seen.lines("content gone"))

@@ -382,7 +382,7 @@ def test_a_whole_run_shows_no_text_in_a_repr_or_in_the_log(tmp_path: Path, monke
         seen += [runtime.request_outcome("r1").get(PATIENCE_S), runtime.statistics().get(PATIENCE_S)]
         seen += [*runtime.history("s1").get(PATIENCE_S), *runtime.feature_history().get(PATIENCE_S)]
         assert (outcome.quality, len(runtime.feature_history().get(PATIENCE_S))) == ("COMPLETE", 1)
-        raised = [line for line in watch._lines if "raised" in line or "failed" in line]
+        raised = [line for line in watch.messages if "raised" in line or "failed" in line]
         words = {word for text in secrets.values() for both in (text, str(mapped(text))) for word in both.split()}
         assert len(raised) >= 6
         assert not watch.leaks(words, ids=())

@@ -34,6 +34,7 @@ CALL = STEP + "{at: 0s, call: {session: s1, id: c1, value: 1}}\n"
         ("propose: {id: q, evidense: e}", "did you mean evidence?"),
         ("approve: {id: q}", "approve lacks the key by"),
         ("call: {session: s, id: c, value: 1}, expect: {sotred: true}", "did you mean stored?"),
+        ("fetch: {session: s, ref: c}, expect: {value: !mystery a}", "mystery"),
         ("fetch: {session: s, ref: c}, expect: {value: {? [a] : 1}}", "a key of content is text or a number"),
         ("propose: {id: q}, expect: PROPOSD", "did you mean PROPOSED?"),
     ],
@@ -85,7 +86,15 @@ def test_a_value_that_nests_beyond_all_bounds_is_told(refusal: Refusal) -> None:
     assert "nests deeper than 500" in refusal(STEP + f"{{at: 0s, call: {{session: s, id: c, value: {deep}}}}}\n")
 
 
-@pytest.mark.parametrize("argument", ["{id: q1}", "{id: q1, change: 5}", "{id: q1, by: 7, evidence: [e]}"])
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "{id: q1}",
+        "{id: q1, change: 5}",
+        "{id: q1, by: ann, change: {5: 1}, evidence: e, rollback: r}",
+        "{id: q1, by: 7, evidence: [e]}",
+    ],
+)
 def test_what_stands_inside_a_proposal_is_for_the_runtime_to_refuse(failures: Failures, argument: str) -> None:
     assert not failures(STEP + f"{{at: 0s, propose: {argument}, expect: INVALID_PROPOSAL}}\n")
 
@@ -111,6 +120,9 @@ def test_a_life_time_in_a_proposal_is_written_like_any_duration(failures: Failur
         ("{a: 1, b: 2}", "{value: {a: 1}}", False),
         ("{a: 1, b: 2}", "{value: {b: 2, a: 1}}", True),
         ("{1: a}", "{value: {1: a}}", True),
+        ("2024-01-02", "{value: 2024-01-02}", True),
+        ("{d: [2024-01-02, .nan, !opaque lamp]}", "{value: {d: [2024-01-02, .nan, !opaque lamp]}}", True),
+        ("2024-01-02", "{value: 2024-01-03}", False),
         ("[a]", "{value: {one_of: [[a], [b]]}}", True),
         ("[a, b]", "{value: [a, {one_of: [b, c]}]}", True),
     ],

@@ -13,6 +13,7 @@ from loguru import logger
 
 import dragoman
 import dragoman.actors
+from dragoman import Call, Handoff, Outcome, Parent, Runtime, Settings, SimulatedDispatcher
 from dragoman.scenarios.logs import OWN_WORDS, LogWatch
 
 if TYPE_CHECKING:
@@ -105,6 +106,52 @@ def test_a_text_that_is_part_of_an_id_is_no_leak(watch: LogWatch) -> None:
 def test_a_short_text_may_stand_in_a_line_by_chance(watch: LogWatch) -> None:
     log.info("a {what} wait", what="short")
     assert not watch.leaks(TEXTS, IDS)
+
+
+@pytest.mark.parametrize(
+    ("value", "twin"),
+    [
+        ("5 bytes", "five5"),
+        ("s1: c1", "other"),
+        ("content stored in s1", "other"),
+        ("content miss in s1", "other"),
+        ("stored in", "other"),
+        ("string", "other"),
+        ("evicted", "other"),
+        ("sessions.py", "other"),
+    ],
+)
+def test_what_a_line_says_by_itself_is_no_leak(watch: LogWatch, value: str, twin: str) -> None:
+    with Runtime(Settings(store_max_entries=1), dispatcher=SimulatedDispatcher()) as runtime:
+        for call, result in (("c1", value), ("c2", twin)):
+            runtime.record_call("s1", Call(call), Outcome.ok(result)).get()
+        runtime.follow_up("s1", "c2").get()
+        runtime.follow_up("s1", "c1").get()
+        runtime.fail_commits("s1").get()
+        runtime.register(Handoff("r1", "s1", "openai", "select-element", (Parent("p1", 0, value),))).get()
+        runtime.acknowledge("r1", "p1", twin).get()
+        assert len(watch.messages) >= 5
+        assert not watch.leaks((value, twin), ("s1", "c1", "c2"))
+
+
+def test_a_session_whose_name_is_in_every_word_hides_no_leak(watch: LogWatch) -> None:
+    log.info(f"content stored in {{session}}: {SOURCE}", session="e")
+    assert watch.leaks(TEXTS, ("e",))
+
+
+def test_a_look_costs_no_more_with_more_names(watch: LogWatch) -> None:
+    class Ids(tuple[str, ...]):
+        __slots__ = ()
+        looked_at = 0
+
+        def __iter__(self) -> Iterator[str]:
+            Ids.looked_at += 1
+            return super().__iter__()
+
+    for _ in range(50):
+        log.info("content {event} in {session}", event="stored", session="s1")
+        assert not watch.leaks([f"a text, number {number}" for number in range(100)], Ids(("s1",) * 100))
+    assert Ids.looked_at == 0
 
 
 def test_what_others_log_is_not_looked_at(watch: LogWatch) -> None:
