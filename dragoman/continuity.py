@@ -101,7 +101,6 @@ class ContinuityFace(abc.ABC):
         call = _exact_call(call)
         if not isinstance(outcome, Outcome):
             raise InvalidArgument("outcome", "must be Outcome.ok(value) or Outcome.error(type, message)")
-        self._check_open()
         status = CallStatus.ERROR if _switch("outcome.is_error", outcome.is_error) else CallStatus.OK
         return self._ask(RecordCall(session_id, call, status, self._snapshot_of(outcome.value)))
 
@@ -235,7 +234,6 @@ class ContinuityFace(abc.ABC):
         """How content continuity does, and what is advised (P phase 3); `budget_bytes` is what memory it may take."""
         if budget_bytes is not None:
             budget_bytes = count_of("budget_bytes", budget_bytes)
-        self._check_open()
         return self._ask(ReadContinuity(budget_bytes), self._crew.sessions)
 
     def propose(

@@ -19,8 +19,10 @@ from dragoman import (
     SimulatedDispatcher,
 )
 from dragoman.actors import governor
+from dragoman.actors.entries import Entries
 from dragoman.actors.session_calls import SessionCalls
 from dragoman.actors.session_content import SessionContents
+from dragoman.scenarios.logs import LogWatch
 
 
 def simulated(**settings: Any) -> Runtime:
@@ -173,6 +175,23 @@ def test_decided_proposals_are_forgotten_with_the_oldest_first(monkeypatch: pyte
             assert runtime.refuse(f"q{number}", "mira").get().status == "REFUSED"
         assert runtime.proposals().get() == {"q1": "refused", "q2": "refused"}
         assert runtime.refuse("q0", "mira").get().status == "UNKNOWN_PROPOSAL"
+
+
+def test_a_change_that_fails_inside_is_told_to_its_caller_and_to_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object) -> None:
+        raise LookupError
+
+    with LogWatch() as watch, simulated(maintainers=["mira", "tomas"]) as runtime:
+        runtime.propose("q1", "ann", {"store_max_entries": 1}, "e", "r").get()
+        runtime.approve("q1", "mira").get()
+        runtime.acknowledge_proposal("q1", "tomas").get()
+        with monkeypatch.context() as patch:
+            patch.setattr(Entries, "change", broken)
+            with pytest.raises(RuntimeError, match="LookupError"):
+                runtime.apply("q1", "mira").get()
+        assert not [line for line in watch.messages if "callback" in line]
+        assert runtime.proposals().get() == {"q1": "approved"}
+        assert runtime.apply("q1", "mira").get().status == "APPLIED"
 
 
 def test_a_fault_while_an_answer_is_taken_holds_nobody_up(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
