@@ -19,6 +19,8 @@ from dragoman import (
     Settings,
     SkipReason,
 )
+from dragoman.actors.entries import Entries
+from dragoman.scenarios.logs import LogWatch
 
 
 @pytest.fixture
@@ -325,3 +327,43 @@ def test_a_decorator_without_its_session_says_what_it_lacks(runtime: Runtime) ->
 def test_an_iterator_is_no_result(runtime: Runtime) -> None:
     record = runtime.record_call("s1", Call("c1"), Outcome.ok(iter([1, 2]))).get()
     assert record.reason is SkipReason.SERIALIZATION_FAILED
+
+
+@pytest.mark.parametrize("max_sessions", [0, 50])
+def test_a_call_that_leaves_no_record_is_told_in_the_log(max_sessions: int) -> None:
+    with LogWatch() as watch, Runtime(Settings(max_sessions=max_sessions)) as runtime:
+        for _ in range(2):
+            with runtime.recorded("s1", id="c1") as call:
+                call.result = 1
+        reason = call.record.get().reason
+        told = [line for line in watch.messages if "was not recorded" in line]
+    assert reason == ("duplicate_call" if max_sessions else "OVERLOADED")
+    assert told == [f"the call c1 in s1 was not recorded: {reason}"] * (1 if max_sessions else 2)
+
+
+def test_a_call_whose_recording_fails_inside_is_told_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object) -> None:
+        raise LookupError
+
+    monkeypatch.setattr(Entries, "put", broken)
+    with LogWatch() as watch, Runtime() as runtime:
+        with runtime.recorded("s1", id="c1") as call:
+            call.result = 1
+        with pytest.raises(RuntimeError, match="LookupError"):
+            call.record.get()
+        assert "the call c1 in s1 was not recorded: ActorFailed" in watch.messages
+
+
+def test_a_call_remembers_its_newest_thousand_children(runtime: Runtime) -> None:
+    with runtime.recorded("s1") as call:
+        for number in range(1001):
+            with runtime.recorded("s1", id=f"c{number}"):
+                pass
+    assert call.children == tuple(f"c{number}" for number in range(1, 1001))
+
+
+def test_lines_stay_within_their_budget_in_a_long_conversation(runtime: Runtime) -> None:
+    for number in range(5):
+        runtime.record_call("s1", Call(f"c{number}"), Outcome.ok(number)).get()
+    refs = runtime.content_prompt("s1", max_chars=120, conversation_chars=10**6).get()
+    assert 0 < len(refs.lines) <= 120

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from .conftest import Failures, Read, Refusal
+import pytest
+from loguru import logger
+
+from dragoman.actors.content_store import ContentStore
+from dragoman.protocol.content_messages import StoreCall
+from dragoman.protocol.payloads import Payload
+from dragoman.scenarios import replay_file
+from dragoman.scenarios.logs import LogWatch
+
+from .conftest import Failures, Read, Refusal, Write
 
 STEP = "scenario: x\ntimeline:\n  - "
 CALL = STEP + "{at: 0s, call: {session: s1, id: c1, value: 1}}\n"
@@ -25,6 +34,8 @@ CALL = STEP + "{at: 0s, call: {session: s1, id: c1, value: 1}}\n"
         ("call: {session: s, id: c, valu: 1}", "did you mean value?"),
         ("call: {session: s, id: c, value: {a: 1, a: 2}}", "the key a stands twice"),
         ("call: {session: s, id: c, value: !mystery a}", "mystery"),
+        ("call: {session: s, id: c, value: [!mystery [a]]}", "mystery"),
+        ("fetch: {session: s, ref: c}, expect: {value: {1: a, '1': b}}", "stands twice"),
         ("refer: {session: s, from: c}", "refer lacks the key to"),
         ("refer: {session: s, form: c, to: d}", "did you mean from?"),
         ("fetch: {session: s}", "fetch lacks the key ref"),
@@ -173,3 +184,48 @@ def test_any_text_is_a_name(failures: Failures, key: str) -> None:
     names = {"session": "s1", "id": "c1", "role": "assistant", "method": "ask", key: '""'}
     argument = ", ".join(f"{name}: {text}" for name, text in names.items())
     assert not failures(STEP + f"{{at: 0s, call: {{{argument}, value: 1}}, expect: {{stored: true}}}}\n")
+
+
+@pytest.mark.parametrize(
+    ("step", "texts", "names"),
+    [
+        (
+            "call: {session: s, id: c, role: r, method: m, parent: p, value: {kept: [told, {deep: under}]}}",
+            {"kept", "told", "deep", "under"},
+            {"s", "c", "r", "m", "p"},
+        ),
+        (
+            "call: {session: s, id: c, error: {type: Hoarse, message: no voice}}",
+            {"type", "message", "Hoarse", "no voice"},
+            {"s", "c"},
+        ),
+        ("call: {session: s, id: c, value: &a [told, *a]}", {"told"}, {"s", "c"}),
+        ("refer: {session: s, from: c, to: d}", set(), {"s", "c", "d"}),
+        ("fetch: {session: s, ref: c}", set(), {"s", "c"}),
+        ("follow_up: {session: s, say: put that in a table}", {"put that in a table"}, {"s"}),
+        ("propose: {id: q, by: ann, evidence: it is full, rollback: go back}", {"it is full", "go back"}, {"q", "ann"}),
+        ("approve: {id: q, by: ann}", set(), {"q", "ann"}),
+    ],
+)
+def test_what_a_verb_brings_is_known_to_who_watches_the_log(
+    read: Read, step: str, texts: set[str], names: set[str]
+) -> None:
+    (moment,) = read(STEP + f"{{at: 0s, {step}}}\n").timeline
+    verb = moment.steps[0].verb
+    assert set(verb.texts()) == texts
+    assert names <= set(verb.ids())
+
+
+def test_content_in_a_log_line_is_a_failure_of_the_step(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def telling(self: ContentStore, message: StoreCall, envelope: object) -> object:
+        assert isinstance(message.content, Payload)
+        speaking.debug("content {event}", event=message.content.body.decode())
+        return stored(self, message, envelope)
+
+    speaking = logger.patch(lambda record: record.update(name="dragoman.somewhere"))
+    stored: Any = ContentStore.handlers[StoreCall]
+    monkeypatch.setitem(ContentStore.handlers, StoreCall, telling)
+    path = write(STEP + "{at: 0s, call: {session: s1, id: c1, value: a told secret}}\n")
+    with LogWatch() as watch:
+        (failure,) = replay_file(path, watch=watch).failures
+    assert "log line" in failure.message
