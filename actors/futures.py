@@ -94,8 +94,8 @@ class Future(pykka.Future[T]):
     def block(self, timeout_s: float | None) -> None:
         """Park this thread until the answer is there; raises `WaitTimeout`."""
         gate = Gate()
-        self.add_done_callback(gate.open)
         try:
+            self.add_done_callback(gate.open)
             opened = gate.wait(timeout_s)
         finally:
             if not self.done:
@@ -116,8 +116,8 @@ class Future(pykka.Future[T]):
             def wake(_future: object) -> None:
                 call_on(loop, _release, waiter)
 
-            self.add_done_callback(wake)
             try:
+                self.add_done_callback(wake)
                 yield from waiter.__await__()
             finally:
                 if not self.done:
