@@ -95,7 +95,7 @@ def render_refs(
         needed = len(line) + bool(lines)
         if full or used + needed > (room if lines else max_chars):
             omitted += 1
-            full = full or needed <= max_chars
+            full = full or len(line) <= max_chars
             continue
         lines.append(line)
         used += needed

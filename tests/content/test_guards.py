@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +20,18 @@ from dragoman import (
     Settings,
     SimulatedDispatcher,
 )
+from dragoman import continuity as face
 from dragoman.actors import governor
-from dragoman.actors.entries import Entries
+from dragoman.actors.entries import Entries, Entry, SessionEntries
 from dragoman.actors.session_calls import SessionCalls
 from dragoman.actors.session_content import SessionContents
+from dragoman.protocol.errors import IllegalTransition
+from dragoman.protocol.payloads import Payload, serialize, text_payload
+from dragoman.protocol.prompt_refs import line_of, render_refs
+from dragoman.protocol.proposals import AuditEntry, Proposal
+from dragoman.protocol.retention import EvictionClass
+from dragoman.protocol.statuses import MissReason
+from dragoman.scenarios import replay_file
 from dragoman.scenarios.logs import LogWatch
 
 
@@ -125,9 +135,9 @@ def turn(runtime: Runtime, request: str, text: str) -> None:
     assert runtime.acknowledge(request, "p1", text).get().status == "ACCEPTED"
 
 
-def test_a_turn_whose_tombstone_was_given_up_is_unknown_by_its_name_and_leaves_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def contents(monkeypatch: pytest.MonkeyPatch) -> list[SessionContents]:
+    """What the store holds of each session that is made from now on."""
     made: list[SessionContents] = []
     begin = SessionContents.__init__
 
@@ -136,12 +146,18 @@ def test_a_turn_whose_tombstone_was_given_up_is_unknown_by_its_name_and_leaves_n
         made.append(self)
 
     monkeypatch.setattr(SessionContents, "__init__", noted)
+    return made
+
+
+def test_a_turn_whose_tombstone_was_given_up_is_unknown_by_its_name_and_leaves_nothing(
+    contents: list[SessionContents],
+) -> None:
     with simulated(store_max_entries=1, ledger_entries=0) as runtime:
         for number in range(20):
             turn(runtime, f"r{number}", "text")
         assert (reason(runtime, "r0/p1"), reason(runtime, "r18/p1")) == ("unknown", "evicted")
-        (contents,) = made
-        assert len(contents._turns) == len(contents._numbered_turns) == 5
+        (kept,) = contents
+        assert len(kept._turns) == len(kept._numbered_turns) == 5
 
 
 def test_a_name_leads_to_the_newest_turn_also_where_that_was_not_stored() -> None:
@@ -208,3 +224,172 @@ def test_a_fault_while_an_answer_is_taken_holds_nobody_up(runtime: Runtime, monk
         with pytest.raises(RuntimeError, match="LookupError"):
             failed.get()
     assert runtime.follow_up("s1", "the last answer").get().value == 1
+
+
+@pytest.mark.parametrize("content", [text_payload("a text"), "a text"], ids=["of a call", "of a turn"])
+def test_what_has_gone_gives_its_content_up(content: Payload | str) -> None:
+    entry = Entry(SessionEntries("s1"), "c1", content, 8, EvictionClass.TOP)
+    assert any(held is content for held in gc.get_referents(entry))
+    entry.release(MissReason.EVICTED)
+    assert not any(held is content for held in gc.get_referents(entry))
+
+
+def test_the_refs_of_what_has_gone_are_remembered_within_bounds(contents: list[SessionContents]) -> None:
+    with simulated(store_max_entries=1) as runtime:
+        for number in range(20):
+            record(runtime, f"c{number}")
+        assert len(contents[0].entries.by_ref) == 5
+
+
+def test_a_reference_never_finds_what_an_earlier_call_of_that_id_left_waiting() -> None:
+    with simulated(max_call_records=1, store_max_bytes=40) as runtime:
+        record(runtime, "c1", "old", depth=1)
+        record(runtime, "c2")
+        record(runtime, "c1", "more than a quarter", depth=1)
+        assert runtime.refer("s1", "top", "c1").get().reason == "content_released"
+
+
+@pytest.mark.parametrize(("value", "stored"), [("8 bytes_", True), ("9 bytes__", False)])
+def test_a_value_of_exactly_the_quarter_waits_and_a_larger_one_does_not(value: str, stored: bool) -> None:
+    with simulated(store_max_bytes=40) as runtime:
+        record(runtime, "c1", value, depth=1)
+        assert runtime.refer("s1", "top", "c1").get().stored is stored
+
+
+def test_a_turn_that_was_stored_at_last_is_forgotten_like_any_other() -> None:
+    with simulated(store_max_bytes=20, store_max_entries=1, ledger_entries=0) as runtime:
+        turn(runtime, "r1", "a text that is too long by far")
+        turn(runtime, "r1", "short")
+        for number in range(2, 8):
+            turn(runtime, f"r{number}", "text")
+        assert reason(runtime, "r1/p1") == "unknown"
+
+
+def test_a_turn_that_was_not_stored_again_is_remembered_from_then_on() -> None:
+    with simulated(content_enabled=False, ledger_entries=0) as runtime:
+        for number in (*range(512), 0, 512):
+            turn(runtime, f"r{number}", "text")
+        assert (reason(runtime, "r0/p1"), reason(runtime, "r1/p1")) == ("not_stored", "unknown")
+
+
+MAINTAINERS = ("mira", "tomas")
+
+
+def enact(runtime: Runtime, name: str, **change: Any) -> Any:
+    """A change on its whole way; its application is not waited for."""
+    runtime.propose(name, "ann", change, "e", "r").get()
+    runtime.approve(name, "mira").get()
+    runtime.acknowledge_proposal(name, "tomas").get()
+    return runtime.apply(name, "mira")
+
+
+def test_a_shorter_life_time_ends_an_entry_in_its_time_though_nobody_looks() -> None:
+    with simulated(maintainers=MAINTAINERS, store_ttl=100) as runtime:
+        record(runtime, "c1")
+        enact(runtime, "q1", store_ttl=1).get()
+        seen: list[tuple[str, str, object]] = []
+        runtime.dispatcher.observer = lambda *what: seen.append(what)
+        pass_time(runtime)
+        runtime.dispatcher.observer = None
+        assert ("state", "ContentStore", ("content", "s1", "c1", "expired")) in seen
+
+
+def test_a_turn_that_could_not_be_committed_is_no_use_of_its_session() -> None:
+    with simulated(session_ttl=1.5) as runtime:
+        runtime.fail_commits("s1").get()
+        parents = (Parent("p1", 0, "source"),)
+        runtime.register(Handoff("r1", "s1", "openai", "select-element", parents)).get()
+        pass_time(runtime)
+        assert runtime.acknowledge("r1", "p1", "text").get().committed == ()
+        pass_time(runtime)
+        assert runtime.snapshot().sessions == ()
+
+
+def test_a_value_that_fits_what_the_settings_allow_is_stored_whatever_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(face, "_MAX_SNAPSHOT_BYTES", 1)
+    with simulated(store_max_bytes=40) as runtime:
+        assert record(runtime, "c1", "twenty letters or so").stored
+
+
+def test_a_call_behind_the_change_that_makes_room_for_it_is_stored_though_nobody_waited() -> None:
+    with simulated(maintainers=MAINTAINERS, store_max_bytes=5) as runtime:
+        for name, smaller, larger in (("q1", None, 40), ("q2", 5, 60)):
+            if smaller is not None:
+                enact(runtime, f"{name} first", store_max_bytes=smaller).get()
+            applying = enact(runtime, name, store_max_bytes=larger)
+            recording = runtime.record_call("s1", Call(name), Outcome.ok("twenty letters or so"))
+            assert (applying.get().status, recording.get().stored) == ("APPLIED", True)
+
+
+def test_as_much_as_may_be_said_is_listened_to(runtime: Runtime) -> None:
+    assert runtime.follow_up("s1", "x" * 1_000_000).get().reason == "no_follow_up_intent"
+
+
+def test_the_audit_keeps_the_newest_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(governor, "_MAX_AUDIT", 2)
+    with simulated(maintainers=MAINTAINERS) as runtime:
+        for number in range(3):
+            enact(runtime, f"q{number}", store_max_entries=number).get()
+        assert [entry.proposal_id for entry in runtime.retention_audit().get()] == ["q1", "q2"]
+
+
+def test_maintainers_too_have_room_for_so_many_undecided_proposals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(governor, "_MAX_OPEN", 2)
+    with simulated(maintainers=MAINTAINERS) as runtime:
+        asked = [runtime.propose(f"q{number}", "mira", {"store_ttl": 1}, "e", "r") for number in range(5)]
+        assert [one.get().status for one in asked] == ["PROPOSED"] * 4 + ["INVALID_PROPOSAL"]
+
+
+def test_a_change_that_nobody_approved_has_no_place_in_the_audit() -> None:
+    proposal = Proposal("q1", "ann", {"store_max_entries": 1}, "e", "r", acknowledger="tomas")
+    with pytest.raises(IllegalTransition):
+        AuditEntry.of(proposal, "mira", Settings(), 0.0)
+
+
+class Long:
+    def __str__(self) -> str:
+        return "x" * 100
+
+
+def test_a_long_text_counts_before_what_stands_behind_it() -> None:
+    cyclic: list[Any] = []
+    cyclic.append(cyclic)
+    assert (serialize([Long(), cyclic], 50), serialize([cyclic, Long()], 50)) == (
+        *("entry_exceeds_max_bytes", "serialization_failed"),
+    )
+
+
+def test_a_record_that_would_just_fit_alone_keeps_those_behind_it_from_their_place(runtime: Runtime) -> None:
+    newest, oldest = record(runtime, "c1"), record(runtime, "c3")
+    room = len(line_of(newest)) + 1 + len(line_of(oldest))
+    longer = record(runtime, "c2", method="m" * (room - 1 - len(line_of(newest)) + len(newest.method)))
+    assert len(line_of(longer)) == room - 1
+    refs = render_refs((newest, longer, oldest), room, None)
+    assert (refs.lines, refs.omitted) == (line_of(newest), 2)
+
+
+def invalid(folder: Path, text: str) -> str | None:
+    file = folder / "a.yaml"
+    file.write_text("scenario: x\ntimeline:\n" + text, encoding="utf-8")
+    return replay_file(file).invalid
+
+
+@pytest.mark.parametrize("value", ["{call: {value: &a [*a]}}", "&a {<<: *a}"], ids=["expected", "returned"])
+def test_what_contains_itself_in_a_roundabout_way_is_refused(tmp_path: Path, value: str) -> None:
+    step = (
+        "fetch: {session: s1, ref: c1}, expect: {value: VALUE}"
+        if "call" in value
+        else "call: {session: s1, id: c1, value: VALUE}"
+    )
+    assert "contains itself" in (invalid(tmp_path, f"  - {{at: 0s, {step.replace('VALUE', value)}}}\n") or "")
+
+
+@pytest.mark.parametrize(("levels", "taken"), [(196, True), (197, False)])
+def test_a_file_nests_two_hundred_levels_and_no_more(tmp_path: Path, levels: int, taken: bool) -> None:
+    value = "[" * levels + "]" * levels
+    told = invalid(tmp_path, f"  - {{at: 0s, fetch: {{session: s1, ref: c1}}, expect: {{value: {value}}}}}\n")
+    assert (told is None) is taken
+
+
+def test_the_longest_duration_may_be_written_as_a_number(tmp_path: Path) -> None:
+    assert invalid(tmp_path, f"  - {{at: {10**30}, wait: null}}\n") is None

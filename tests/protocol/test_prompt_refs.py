@@ -172,3 +172,9 @@ def test_every_reason_of_a_miss_has_its_own_guidance() -> None:
 @pytest.mark.parametrize("reason", MissReason)
 def test_the_guidance_for_a_miss_forbids_to_make_the_result_up(reason: MissReason) -> None:
     assert re.search(r"Do not (write it from memory|guess)", MISS_GUIDANCE[reason])
+
+
+@pytest.mark.parametrize(("room", "shown"), [(0, 1), (-1, 2)], ids=["fits alone", "never fits"])
+def test_a_record_that_fits_alone_and_not_here_keeps_the_older_ones_from_its_place(room: int, shown: int) -> None:
+    middle = record(2, method="x" * 100)
+    assert render_refs([record(3), middle, record(1)], len(line_of(middle)) + room, None).shown == shown
