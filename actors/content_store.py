@@ -86,7 +86,7 @@ class ContentStore(Actor):
         for number, turn in enumerate(message.turns, message.first):
             name = f"{turn.request_id}/{turn.parent_id}"
             size = text_bytes(turn.assistant)
-            reason = self._why_not_stored(size)
+            reason = why_not_stored(self._entries.retention, enabled=self._enabled, content_bytes=size)
             if reason is None:
                 entry = Entry(session.entries, name, turn.assistant, size, EvictionClass.TOP, number)
                 self._put(entry)
@@ -102,7 +102,15 @@ class ContentStore(Actor):
         is_error = record.status is CallStatus.ERROR
         size = content.bytes if isinstance(content, Payload) else None
         failure = content if isinstance(content, SkipReason) else None
-        reason = self._why_not_stored(size, is_error, record.depth, message.keep, failure)
+        reason = why_not_stored(
+            self._entries.retention,
+            enabled=self._enabled,
+            content_bytes=size,
+            is_error=is_error,
+            depth=record.depth,
+            keep=message.keep,
+            failure=failure,
+        )
         call = session.calls[record.id] = CallContent(is_error=is_error, reason=reason)
         if reason is not None:
             self._skip(message.session_id, record.id, reason, size)
@@ -115,24 +123,6 @@ class ContentStore(Actor):
         for call_id in message.forgets:
             session.forget_call(call_id)
         return described
-
-    def _why_not_stored(
-        self,
-        size: int | None,
-        is_error: bool = False,
-        depth: int = 0,
-        keep: bool = False,
-        failure: SkipReason | None = None,
-    ) -> SkipReason | None:
-        return why_not_stored(
-            self._entries.retention,
-            enabled=self._enabled,
-            is_error=is_error,
-            depth=depth,
-            keep=keep,
-            content_bytes=size,
-            failure=failure,
-        )
 
     def _write_call(self, session: SessionContents, call_id: str, content: Payload, depth: int) -> Entry:
         entry = Entry(session.entries, call_id, content, content.bytes, eviction_class(depth))

@@ -94,8 +94,6 @@ class SessionCalls(SessionMap):
     @handles(ReadCalls)
     def _read_calls(self, message: ReadCalls, envelope: Envelope[Any]) -> Any:
         records = self._records(message.session_id)
-        if not records:
-            return ()
         self._store.put(Envelope(DescribeCalls(message.session_id, records), envelope.reply_to))
         return DEFERRED
 

@@ -122,12 +122,11 @@ class SessionContents:
             del self._numbered_turns[entry.number]
 
     def ref(self, entry: Entry) -> str:
-        """The ref of an entry; one that was forgotten opens nothing."""
+        """The ref of an entry."""
         if entry.ref is None:
             bits = self._random_bits(5 * _REF_CHARS)
             entry.ref = _REF_PREFIX + "".join(_REF_ALPHABET[bits >> 5 * place & 31] for place in range(_REF_CHARS))
-            if entry.gone is not MissReason.UNKNOWN:
-                self.entries.by_ref[entry.ref] = entry
+            self.entries.by_ref[entry.ref] = entry
         return entry.ref
 
     def with_ref(self, number: int, turn: Turn) -> Turn:

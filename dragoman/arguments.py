@@ -5,7 +5,7 @@ from __future__ import annotations
 from .protocol.errors import InvalidArgument
 from .protocol.handoff import exact
 
-__all__ = ["count_of", "text_of"]
+__all__ = ["count_of", "count_or_none", "switch_of", "text_of"]
 
 
 def text_of(field: str, value: object) -> str:
@@ -20,3 +20,15 @@ def count_of(field: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise InvalidArgument(field, "must be an integer of at least 0")
     return int(value)
+
+
+def count_or_none(field: str, value: object) -> int | None:
+    """`count_of` for an argument that may be left out as None."""
+    return None if value is None else count_of(field, value)
+
+
+def switch_of(field: str, value: object) -> bool:
+    """`value` if it is a `bool`; raises `InvalidArgument` with the name of the argument if it is not."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(field, "must be true or false")
+    return value

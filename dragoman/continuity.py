@@ -13,7 +13,7 @@ import attrs
 from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
 from .actors.mailbox import Mailbox
-from .arguments import count_of, text_of
+from .arguments import count_of, count_or_none, switch_of, text_of
 from .content_tool import ContentTool
 from .crew import Crew
 from .protocol.content_messages import (
@@ -101,7 +101,7 @@ class ContinuityFace(abc.ABC):
         call = _exact_call(call)
         if not isinstance(outcome, Outcome):
             raise InvalidArgument("outcome", "must be Outcome.ok(value) or Outcome.error(type, message)")
-        status = CallStatus.ERROR if _switch("outcome.is_error", outcome.is_error) else CallStatus.OK
+        status = CallStatus.ERROR if switch_of("outcome.is_error", outcome.is_error) else CallStatus.OK
         return self._ask(RecordCall(session_id, call, status, self._snapshot_of(outcome.value)))
 
     def _snapshot_of(self, value: object) -> Payload | SkipReason:
@@ -132,7 +132,7 @@ class ContinuityFace(abc.ABC):
             role=_text("role", role),
             method=None if method is None else _text("method", method),
             id=None if id is None else _text("id", id),
-            keep=_switch("keep", keep),
+            keep=switch_of("keep", keep),
             new_id=self._new_id,
         )
 
@@ -179,8 +179,7 @@ class ContinuityFace(abc.ABC):
         By fixed rules over the records of the session: the same words and records give the same answer. An entry of
         more than `max_bytes` bytes is `SUMMARY_ONLY`. `say` has at most a million characters.
         """
-        if max_bytes is not None:
-            max_bytes = count_of("max_bytes", max_bytes)
+        max_bytes = count_or_none("max_bytes", max_bytes)
         say = text_of("say", say)
         if len(say) > _MAX_SAY_CHARS:
             raise InvalidArgument("say", f"must be at most {_MAX_SAY_CHARS} characters, not {len(say)}")
@@ -202,8 +201,7 @@ class ContinuityFace(abc.ABC):
         it); the newest record is shown in any case.
         """
         max_chars = count_of("max_chars", max_chars)
-        if conversation_chars is not None:
-            conversation_chars = count_of("conversation_chars", conversation_chars)
+        conversation_chars = count_or_none("conversation_chars", conversation_chars)
         if max_growth is not None:
             number = isinstance(max_growth, int | float) and not isinstance(max_growth, bool)
             if not (number and 0 <= max_growth < math.inf):
@@ -214,7 +212,7 @@ class ContinuityFace(abc.ABC):
                 max_chars,
                 conversation_chars,
                 max_growth,
-                _switch("instructions", instructions),
+                switch_of("instructions", instructions),
             )
         )
 
@@ -223,8 +221,7 @@ class ContinuityFace(abc.ABC):
 
         Of an entry larger than `max_bytes` it gives kind and size only; None is no limit.
         """
-        if max_bytes is not None:
-            max_bytes = count_of("max_bytes", max_bytes)
+        max_bytes = count_or_none("max_bytes", max_bytes)
         return ContentTool(self._read_content, text_of("session_id", session_id), max_bytes)
 
     def _read_content(self, session_id: str, name: str, max_bytes: int | None) -> Future[Resolved]:
@@ -232,9 +229,7 @@ class ContinuityFace(abc.ABC):
 
     def continuity_report(self, *, budget_bytes: int | None = None) -> Future[ContinuityReport]:
         """How content continuity does, and what is advised (P phase 3); `budget_bytes` is what memory it may take."""
-        if budget_bytes is not None:
-            budget_bytes = count_of("budget_bytes", budget_bytes)
-        return self._ask(ReadContinuity(budget_bytes), self._crew.sessions)
+        return self._ask(ReadContinuity(count_or_none("budget_bytes", budget_bytes)), self._crew.sessions)
 
     def propose(
         self,
@@ -320,17 +315,11 @@ def _text(field: str, value: object) -> str:
     return text
 
 
-def _switch(field: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidArgument(field, "must be true or false")
-    return value
-
-
 def _exact_call(call: Call) -> Call:
     """The call with texts of the exact type; raises `InvalidArgument` where it is not valid."""
     if not isinstance(call, Call):
         raise InvalidArgument("call", "must be a Call")
-    _switch("call.keep", call.keep)
+    switch_of("call.keep", call.keep)
     return attrs.evolve(
         call,
         id=_text("call.id", call.id),

@@ -19,7 +19,7 @@ from .actors.reporting import report
 from .actors.running import here
 from .actors.sessions import SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
-from .arguments import count_of, text_of
+from .arguments import count_of, count_or_none, switch_of, text_of
 from .continuity import ContinuityFace
 from .crew import Crew
 from .executing import ExecutingFace
@@ -227,9 +227,7 @@ class Runtime(ExecutingFace, ContinuityFace):
 
     def configure(self, *, history_enabled: bool) -> Future[ConfigureReply]:
         """Set the user's history switch (C3) for requests, reads and claims that begin from now on."""
-        if not isinstance(history_enabled, bool):
-            raise InvalidArgument("history_enabled", "must be true or false")
-        return self._ask(Configure(history_enabled))
+        return self._ask(Configure(switch_of("history_enabled", history_enabled)))
 
     def fail_commits(self, session_id: str, times: int = 1) -> Future[None]:
         """Fault injection, for tests: the next `times` turns to be committed into the session fail."""
@@ -371,5 +369,5 @@ def _read(
     session_id: str, provider: str, mode: str, purpose: str, max_turns: int, max_chars: int | None
 ) -> ReadHistory:
     max_turns = count_of("max_turns", max_turns)
-    max_chars = None if max_chars is None else count_of("max_chars", max_chars)
+    max_chars = count_or_none("max_chars", max_chars)
     return ReadHistory(*_identity(session_id, provider, mode, purpose), max_turns, max_chars)

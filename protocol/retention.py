@@ -108,13 +108,13 @@ def why_not_stored(
     retention: Retention,
     *,
     enabled: bool,
-    is_error: bool,
-    depth: int,
-    keep: bool,
     content_bytes: int | None,
-    failure: SkipReason | None,
+    is_error: bool = False,
+    depth: int = 0,
+    keep: bool = False,
+    failure: SkipReason | None = None,
 ) -> SkipReason | None:
-    """The first reason not to store what a call of `depth` came to, or None (P constraint 6, phase 1.4).
+    """The first reason not to store a turn, or what a call came to, or None (P constraint 6, phase 1.4).
 
     `enabled` is `Settings.content_enabled`, `keep` the opt-in of the call. `failure` is why there are no
     `content_bytes`. Without either the bounds are not looked at: so a caller asks before it serializes anything.

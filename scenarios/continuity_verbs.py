@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import attrs
@@ -11,10 +11,11 @@ import yaml
 from ..actors.futures import Future
 from ..protocol.content_replies import FollowUpReply, ReferReply
 from ..protocol.errors import ContentRefNotFound
-from ..protocol.proposals import Act
+from ..protocol.proposals import ProposalReply
 from ..protocol.records import DEFAULT_METHOD, DEFAULT_ROLE, Call, CallRecord
 from ..protocol.statuses import FollowUpMiss, ProposalStatus, SkipReason
 from ..recorded import Outcome
+from ..runtime import Runtime
 from .content_values import content_in, texts_in
 from .reading import Count, Id, Name, Reader, Text, Value, duration_us
 from .source import InvalidScenario, is_null, place_of
@@ -188,20 +189,13 @@ class Propose(Verb):
 class _ActOnProposal(Verb):
     statuses = words(ProposalStatus)
     replies = frozenset({"status"})
-    act: ClassVar[Act]
+    call: ClassVar[Callable[[Runtime, str, str], Future[ProposalReply]]]
 
     id: Id
     by: Name
 
     def post(self, stage: Stage) -> Future[Any]:
-        runtime = stage.runtime
-        acts = {
-            Act.APPROVE: runtime.approve,
-            Act.ACKNOWLEDGE: runtime.acknowledge_proposal,
-            Act.REFUSE: runtime.refuse,
-            Act.APPLY: runtime.apply,
-        }
-        return acts[self.act](self.id, self.by)
+        return type(self).call(stage.runtime, self.id, self.by)
 
     def ids(self) -> Iterator[object]:
         yield from (self.id, self.by)
@@ -209,22 +203,22 @@ class _ActOnProposal(Verb):
 
 class Approve(_ActOnProposal):
     what = "approve"
-    act = Act.APPROVE
+    call = Runtime.approve
 
 
 class Acknowledge(_ActOnProposal):
     what = "acknowledge"
-    act = Act.ACKNOWLEDGE
+    call = Runtime.acknowledge_proposal
 
 
 class Refuse(_ActOnProposal):
     what = "refuse"
-    act = Act.REFUSE
+    call = Runtime.refuse
 
 
 class Apply(_ActOnProposal):
     what = "apply"
-    act = Act.APPLY
+    call = Runtime.apply
 
 
 _LIFE_TIME = "store_ttl"

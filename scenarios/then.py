@@ -55,28 +55,39 @@ class ThenReader:
         return None
 
     def value(self, node: yaml.Node) -> Any:
-        self._reader.budget.spend(node)
-        alternatives = self.one_of(node)
-        if alternatives is not None:
-            return OneOf(tuple(self.value(one) for one in alternatives))
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item) for item in node.value]
-        if isinstance(node, yaml.MappingNode):
-            entries = self._reader.entries(node, "this")
-            return {key: self.value(value_node) for key, _key_node, value_node in entries}
-        return self._reader.read(node, Value)
+        return self._tree(node, self._value_entries, lambda leaf: self._reader.read(leaf, Value))
 
     def content(self, node: yaml.Node) -> Any:
         """A content value that is expected: its keys are as JSON has them, numbers as text."""
-        self._reader.budget.spend(node)
-        alternatives = self.one_of(node)
-        if alternatives is not None:
-            return OneOf(tuple(self.content(one) for one in alternatives))
-        if isinstance(node, yaml.SequenceNode):
-            return [self.content(item) for item in node.value]
-        if isinstance(node, yaml.MappingNode):
-            return {key: self.content(value_node) for key, value_node in self._content_entries(node)}
-        # A date, say, is expected as what is kept of it.
+        return self._tree(node, self._content_entries, self._content_leaf)
+
+    def _tree(
+        self,
+        node: yaml.Node,
+        entries: Callable[[yaml.MappingNode], Iterator[tuple[str, yaml.Node]]],
+        leaf: Callable[[yaml.Node], Any],
+    ) -> Any:
+        """A value in which `one_of` may stand at any depth."""
+
+        def read(node: yaml.Node) -> Any:
+            self._reader.budget.spend(node)
+            alternatives = self.one_of(node)
+            if alternatives is not None:
+                return OneOf(tuple(map(read, alternatives)))
+            if isinstance(node, yaml.SequenceNode):
+                return list(map(read, node.value))
+            if isinstance(node, yaml.MappingNode):
+                return {key: read(value_node) for key, value_node in entries(node)}
+            return leaf(node)
+
+        return read(node)
+
+    def _value_entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node]]:
+        for key, _key_node, value_node in self._reader.entries(node, "this"):
+            yield key, value_node
+
+    def _content_leaf(self, node: yaml.Node) -> Any:
+        """What is kept of it: a date, say, is expected as text."""
         kept = serialize(content_in(node, self._reader.budget), _LONGEST_LEAF)
         if not isinstance(kept, Payload):
             raise InvalidScenario(place_of(node), "is nothing that could have been stored")

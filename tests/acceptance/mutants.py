@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,13 +18,10 @@ from dragoman.protocol.messages import Activate, Close
 from dragoman.protocol.parents import ParentEvent, RequestParents
 from dragoman.protocol.statuses import AckStatus, ParentState
 
-Plant = Callable[[pytest.MonkeyPatch], None]
-MUTANTS: dict[str, Plant] = {}
+from ..planting import Mutants
 
-
-def mutant(plant: Plant) -> Plant:
-    MUTANTS[plant.__name__] = plant
-    return plant
+MUTANTS = Mutants()
+mutant = MUTANTS.add
 
 
 @mutant

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -10,7 +9,6 @@ import pytest
 
 from dragoman import continuity
 from dragoman.actors import content_store
-from dragoman.actors.actor import Actor
 from dragoman.actors.content_store import ContentStore
 from dragoman.actors.entries import Entries, Entry
 from dragoman.actors.session_content import SessionContents
@@ -20,22 +18,12 @@ from dragoman.protocol.payloads import Payload, serialize, value_in
 from dragoman.protocol.retention import EvictionClass, Retention
 from dragoman.protocol.statuses import SkipReason
 
+from ..planting import Mutants, replace_handler
+
 __all__ = ["MUTANTS"]
 
-Plant = Callable[[pytest.MonkeyPatch], None]
-MUTANTS: dict[str, Plant] = {}
-
-
-def mutant(plant: Plant) -> Plant:
-    MUTANTS[plant.__name__] = plant
-    return plant
-
-
-def handler(patch: pytest.MonkeyPatch, actor: type[Actor], message: str, wrap: Callable[..., Any]) -> None:
-    """Put `wrap(original, self, message, envelope)` in the place of what handles a message of that name."""
-    key = next(key for key in actor.handlers if key.__name__ == message)
-    original = actor.handlers[key]
-    patch.setitem(actor.handlers, key, lambda self, *values: wrap(original, self, *values))
+MUTANTS = Mutants()
+mutant = MUTANTS.add
 
 
 @mutant
@@ -63,7 +51,7 @@ def lifts_a_referred_child_to_the_top(patch: pytest.MonkeyPatch) -> None:
             within.setattr(content_store, "eviction_class", lambda _depth: EvictionClass.TOP)
             return original(self, message, envelope)
 
-    handler(patch, ContentStore, "Refer", refer)
+    replace_handler(patch, ContentStore, "Refer", refer)
 
 
 @mutant
@@ -105,8 +93,8 @@ def counts_the_life_from_the_call_that_is_referred_to(patch: pytest.MonkeyPatch)
             self._await_expiry()
         return reply
 
-    handler(patch, ContentStore, "StoreCall", stored)
-    handler(patch, ContentStore, "Refer", refer)
+    replace_handler(patch, ContentStore, "StoreCall", stored)
+    replace_handler(patch, ContentStore, "Refer", refer)
 
 
 @mutant
@@ -119,7 +107,7 @@ def a_second_reference_writes_again(patch: pytest.MonkeyPatch) -> None:
             call.entry = self._write_call(session, message.child_id, entry.payload(), 1)
         return original(self, message, envelope)
 
-    handler(patch, ContentStore, "Refer", refer)
+    replace_handler(patch, ContentStore, "Refer", refer)
 
 
 @mutant
@@ -174,7 +162,7 @@ def takes_null_for_missing(patch: pytest.MonkeyPatch) -> None:
         lost = attrs.evolve(message, content=SkipReason.SERIALIZATION_FAILED) if nothing else message
         return original(self, lost, envelope)
 
-    handler(patch, ContentStore, "StoreCall", store)
+    replace_handler(patch, ContentStore, "StoreCall", store)
 
 
 @mutant
@@ -205,7 +193,7 @@ def evicts_before_it_refuses(patch: pytest.MonkeyPatch) -> None:
                 self._entries._fit_session(session.entries, retention.max_entries, 0)
         return original(self, message, envelope)
 
-    handler(patch, ContentStore, "StoreCall", store)
+    replace_handler(patch, ContentStore, "StoreCall", store)
 
 
 @mutant
@@ -214,7 +202,7 @@ def opens_the_refs_of_every_session(patch: pytest.MonkeyPatch) -> None:
         owner = next((name for name, one in self._sessions.items() if message.name in one.entries.by_ref), None)
         return original(self, message if owner is None else attrs.evolve(message, session_id=owner), envelope)
 
-    handler(patch, ContentStore, "Resolve", resolve)
+    replace_handler(patch, ContentStore, "Resolve", resolve)
 
 
 @mutant
@@ -226,7 +214,7 @@ def opens_the_calls_of_every_session(patch: pytest.MonkeyPatch) -> None:
             message = message if owner is None else attrs.evolve(message, session_id=owner)
         return original(self, message, envelope)
 
-    handler(patch, ContentStore, "Resolve", resolve)
+    replace_handler(patch, ContentStore, "Resolve", resolve)
 
 
 @mutant
@@ -241,7 +229,7 @@ def tells_why_in_another_session(patch: pytest.MonkeyPatch) -> None:
                 return Resolved(miss=entry.gone)
         return original(self, message, envelope)
 
-    handler(patch, ContentStore, "Resolve", resolve)
+    replace_handler(patch, ContentStore, "Resolve", resolve)
 
 
 @mutant

@@ -20,7 +20,8 @@ from dragoman.protocol.proposals import Act, Stage, after, judge
 from dragoman.protocol.retention import why_not_stored
 from dragoman.protocol.statuses import MissReason, ProposalStatus, SkipReason
 
-from .mutants import MUTANTS, handler, mutant
+from ..planting import replace_handler
+from .mutants import MUTANTS, mutant
 
 __all__ = ["MUTANTS"]
 
@@ -68,7 +69,7 @@ def a_smaller_limit_leaves_what_waits(patch: pytest.MonkeyPatch) -> None:
         finally:
             patch.setattr(SessionContents, "trim_waiting", trim)
 
-    handler(patch, ContentStore, "ApplyRetention", apply)
+    replace_handler(patch, ContentStore, "ApplyRetention", apply)
 
 
 @mutant
@@ -80,7 +81,7 @@ def what_waits_outlives_its_record(patch: pytest.MonkeyPatch) -> None:
                 self._sessions[message.session_id].forget_call(call_id)
         return reply
 
-    handler(patch, ContentStore, "StoreCall", store)
+    replace_handler(patch, ContentStore, "StoreCall", store)
 
 
 @mutant
@@ -88,7 +89,7 @@ def a_call_outlives_its_record(patch: pytest.MonkeyPatch) -> None:
     def store(original: Any, self: ContentStore, message: StoreCall, envelope: Any) -> Any:
         return original(self, attrs.evolve(message, forgets=()), envelope)
 
-    handler(patch, ContentStore, "StoreCall", store)
+    replace_handler(patch, ContentStore, "StoreCall", store)
 
 
 @mutant
@@ -100,7 +101,7 @@ def a_refused_reference_releases_the_value(patch: pytest.MonkeyPatch) -> None:
             session.waiting.pop(message.child_id, None)
         return reply
 
-    handler(patch, ContentStore, "Refer", refer)
+    replace_handler(patch, ContentStore, "Refer", refer)
 
 
 def _stores(patch: pytest.MonkeyPatch, **lies: Any) -> None:
@@ -131,7 +132,7 @@ def stores_though_content_is_disabled(patch: pytest.MonkeyPatch) -> None:
         self._enabled = True
         return original(self, message, envelope)
 
-    handler(patch, ContentStore, "StoreTurns", store)
+    replace_handler(patch, ContentStore, "StoreTurns", store)
 
 
 @mutant
@@ -154,7 +155,7 @@ def an_older_turn_keeps_its_name(patch: pytest.MonkeyPatch) -> None:
 
 @mutant
 def content_outlives_its_session(patch: pytest.MonkeyPatch) -> None:
-    handler(patch, ContentStore, "DropContent", lambda *_values: None)
+    replace_handler(patch, ContentStore, "DropContent", lambda *_values: None)
 
 
 @mutant
@@ -165,7 +166,7 @@ def a_dropped_session_was_evicted(patch: pytest.MonkeyPatch) -> None:
             self._ended[MissReason.EVICTED] += session.entries.count
         return original(self, message, envelope)
 
-    handler(patch, ContentStore, "DropContent", drop)
+    replace_handler(patch, ContentStore, "DropContent", drop)
 
 
 @mutant
@@ -194,12 +195,12 @@ def a_second_call_of_an_id_overwrites_the_first(patch: pytest.MonkeyPatch) -> No
             session.records.pop(message.call.id, None)
         return original(self, message, envelope)
 
-    handler(patch, SessionManager, "RecordCall", record)
+    replace_handler(patch, SessionManager, "RecordCall", record)
 
 
 @mutant
 def a_call_of_a_taken_id_is_no_skip(patch: pytest.MonkeyPatch) -> None:
-    handler(patch, ContentStore, "CountSkip", lambda *_values: None)
+    replace_handler(patch, ContentStore, "CountSkip", lambda *_values: None)
 
 
 @mutant
@@ -239,7 +240,7 @@ def _without(patch: pytest.MonkeyPatch, message: str) -> None:
         finally:
             del self._use
 
-    handler(patch, SessionManager, message, unused)
+    replace_handler(patch, SessionManager, message, unused)
 
 
 @mutant
@@ -258,7 +259,7 @@ def a_miss_is_a_use_of_the_session(patch: pytest.MonkeyPatch) -> None:
         self._use(self._operation[0].session_id)
         return original(self, message, envelope)
 
-    handler(patch, SessionManager, "Resolved", resolved)
+    replace_handler(patch, SessionManager, "Resolved", resolved)
 
 
 @mutant
@@ -272,7 +273,7 @@ def a_summary_is_a_use_of_the_entry(patch: pytest.MonkeyPatch) -> None:
             self._entries.use(entry)
         return found
 
-    handler(patch, ContentStore, "Resolve", resolve)
+    replace_handler(patch, ContentStore, "Resolve", resolve)
 
 
 def _judges(patch: pytest.MonkeyPatch, judged: Callable[[Any, Act], ProposalStatus | None]) -> None:

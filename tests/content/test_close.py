@@ -49,6 +49,7 @@ from dragoman.protocol.governance_messages import ApplyRetention
 from dragoman.scenarios.logs import LogWatch
 
 from ..kernel.probes import PATIENCE_S, Block, Countdown, dragoman_threads, in_threads
+from . import stage
 
 PLAN: dict[str, Any] = {"steps": ["mix", "knead"], "minutes": 40}
 MAINTAINERS = ("mira", "tomas")
@@ -58,8 +59,7 @@ class Failing(Exception):
     pass
 
 
-def simulated(**settings: Any) -> Runtime:
-    return Runtime(Settings(maintainers=MAINTAINERS, **settings), dispatcher=SimulatedDispatcher())
+simulated = functools.partial(stage.simulated, maintainers=MAINTAINERS)
 
 
 @pytest.fixture

@@ -24,19 +24,16 @@ from dragoman import (
     Parent,
     ReferReply,
     Runtime,
-    Settings,
     SimulatedDispatcher,
 )
 from dragoman.protocol.follow_ups import Intent, Trace
+
+from .stage import simulated
 
 PLAN: dict[str, Any] = {"steps": ["mix", "knead"], "minutes": 40, "glutenfrei": True, "note": None}
 PLAN_JSON = b'{"steps":["mix","knead"],"minutes":40,"glutenfrei":true,"note":null}'
 
 Use = Callable[[Runtime], Any]
-
-
-def simulated(**settings: Any) -> Runtime:
-    return Runtime(Settings(**settings), dispatcher=SimulatedDispatcher())
 
 
 @pytest.fixture

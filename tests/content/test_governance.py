@@ -25,6 +25,7 @@ from dragoman.actors.content_store import ContentStore
 from dragoman.protocol.governance_messages import ApplyRetention
 
 from ..kernel.probes import PATIENCE_S, in_threads
+from . import stage
 
 GOOD: dict[str, Any] = {
     "id": "q1",
@@ -36,8 +37,7 @@ GOOD: dict[str, Any] = {
 MAINTAINERS = ["mira", "tomas", "ines"]
 
 
-def simulated(**settings: Any) -> Runtime:
-    return Runtime(Settings(maintainers=MAINTAINERS, **settings), dispatcher=SimulatedDispatcher())
+simulated = functools.partial(stage.simulated, maintainers=MAINTAINERS)
 
 
 @pytest.fixture

@@ -34,15 +34,7 @@ from dragoman.protocol.statuses import MissReason
 from dragoman.scenarios import replay_file
 from dragoman.scenarios.logs import LogWatch
 
-
-def simulated(**settings: Any) -> Runtime:
-    return Runtime(Settings(**settings), dispatcher=SimulatedDispatcher())
-
-
-@pytest.fixture
-def runtime() -> Iterator[Runtime]:
-    with simulated() as made:
-        yield made
+from .stage import simulated
 
 
 def record(runtime: Runtime, name: str, value: Any = 1, **changes: Any) -> Any:
@@ -210,20 +202,21 @@ def test_a_change_that_fails_inside_is_told_to_its_caller_and_to_nobody_else(mon
         assert runtime.apply("q1", "mira").get().status == "APPLIED"
 
 
-def test_a_fault_while_an_answer_is_taken_holds_nobody_up(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    record(runtime, "c1")
-
+def test_a_fault_while_an_answer_is_taken_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_arguments: object) -> None:
         raise LookupError
 
-    with monkeypatch.context() as patch:
-        patch.setattr(SessionCalls, "_followed_up", broken)
-        failed = runtime.follow_up("s1", "the last answer")
-        following = runtime.content("s1", "c1")
-        assert following.get() == 1
-        with pytest.raises(RuntimeError, match="LookupError"):
-            failed.get()
-    assert runtime.follow_up("s1", "the last answer").get().value == 1
+    with simulated() as runtime:
+        record(runtime, "c1")
+        with monkeypatch.context() as patch:
+            patch.setattr(SessionCalls, "_followed_up", broken)
+            failed = runtime.follow_up("s1", "the last answer")
+            following = runtime.content("s1", "c1")
+            assert following.get() == 1
+            with pytest.raises(RuntimeError, match="LookupError"):
+                failed.get()
+        assert runtime.follow_up("s1", "the last answer").get().value == 1
+    assert runtime.close().counts.failed == 1
 
 
 @pytest.mark.parametrize("content", [text_payload("a text"), "a text"], ids=["of a call", "of a turn"])

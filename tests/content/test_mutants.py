@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
 
+from ..planting import Look, first_to_notice
 from .mutants_of_rules import MUTANTS
 from .scenes import SCENES, follow_scene
 from .walk import walk
@@ -18,17 +19,7 @@ HINTS = 3
 """Walks in the listed order that come first, since they are quick."""
 
 
-def hunt() -> str | None:
-    """Who notices that something is wrong, if anybody."""
-    for name, look in _looks():
-        try:
-            look()
-        except Exception as noticed:
-            return f"{name}: {noticed!r}"
-    return None
-
-
-def _looks() -> Iterator[tuple[str, Callable[[], object]]]:
+def _looks() -> Iterator[Look]:
     for seed in range(HINTS):
         yield f"walk {seed}", partial(walk, seed)
     for name in SCENES:
@@ -50,4 +41,4 @@ def test_without_a_mutant_nothing_is_found() -> None:
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     MUTANTS[name](monkeypatch)
-    assert hunt() is not None, f"{name} survived {BUDGET} walks of each kind"
+    assert first_to_notice(_looks(), Exception) is not None, f"{name} survived {BUDGET} walks of each kind"

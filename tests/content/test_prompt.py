@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
 import attrs
 import pytest
 
-from dragoman import Call, Handoff, Outcome, Parent, PromptRefs, Runtime, Settings, SimulatedDispatcher
+from dragoman import Call, Handoff, Outcome, Parent, PromptRefs, Runtime, SimulatedDispatcher
 from dragoman.protocol.prompt_refs import INSTRUCTIONS
+
+from .stage import simulated
 
 MOST_GROWTH = 0.05
 """P, expected improvement 3: the median increase of a prompt."""
-
-
-def simulated(**settings: Any) -> Runtime:
-    return Runtime(Settings(**settings), dispatcher=SimulatedDispatcher())
-
-
-@pytest.fixture
-def runtime() -> Iterator[Runtime]:
-    with simulated() as made:
-        yield made
-    assert made.close().clean
-    assert made.close().counts.failed == 0
 
 
 def record(runtime: Runtime, name: str, value: Any = "a result", *, session: str = "s1", **changes: Any) -> str | None:

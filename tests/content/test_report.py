@@ -5,7 +5,6 @@ Also of a runtime that stores nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -20,22 +19,11 @@ from dragoman import (
     Parent,
     Retention,
     Runtime,
-    Settings,
     SimulatedDispatcher,
     Trigger,
 )
 
-
-def simulated(**settings: Any) -> Runtime:
-    return Runtime(Settings(**settings), dispatcher=SimulatedDispatcher())
-
-
-@pytest.fixture
-def runtime() -> Iterator[Runtime]:
-    with simulated() as made:
-        yield made
-    assert made.close().clean
-    assert made.close().counts.failed == 0
+from .stage import simulated
 
 
 def record(runtime: Runtime, *names: str, session: str = "s1", value: Any = "a result", **changes: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from unittest.mock import ANY
 
@@ -13,25 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman import Call, ContentTool, Outcome, Runtime, RuntimeClosed, Settings, SimulatedDispatcher, WaitTimeout
+from dragoman import Call, ContentTool, Outcome, Runtime, RuntimeClosed, WaitTimeout
 from dragoman.protocol.prompt_refs import MISS_GUIDANCE
+
+from .stage import simulated
 
 PLAN = {"steps": ["mix", "knead"], "Länge": 40, "note": None}
 JSON_TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
 
 Run = Callable[[ContentTool, Any], dict[str, Any]]
-
-
-def simulated(**settings: Any) -> Runtime:
-    return Runtime(Settings(**settings), dispatcher=SimulatedDispatcher())
-
-
-@pytest.fixture
-def runtime() -> Iterator[Runtime]:
-    with simulated() as made:
-        yield made
-    assert made.close().clean
-    assert made.close().counts.failed == 0
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 import pytest
 
-from dragoman.actors.actor import Actor
 from dragoman.actors.boundary import Dispatched, FeatureBoundary
 from dragoman.actors.delivery import Delivery
 from dragoman.actors.direct import DirectCommit
@@ -30,20 +29,10 @@ from dragoman.protocol.statuses import CloseCause
 from dragoman.protocol.units import Gap, ParentPlan
 from dragoman.protocol.verdicts import Verdict, Violation
 
-Plant = Callable[[pytest.MonkeyPatch], None]
-MUTANTS: dict[str, Plant] = {}
+from ..planting import Mutants, replace_handler
 
-
-def mutant(plant: Plant) -> Plant:
-    MUTANTS[plant.__name__] = plant
-    return plant
-
-
-def handler(patch: pytest.MonkeyPatch, actor: type[Actor], message: str, wrap: Callable[..., Any]) -> None:
-    """Put `wrap(original, self, message, envelope)` in the place of what handles a message of that name."""
-    key = next(key for key in actor.handlers if key.__name__ == message)
-    original = actor.handlers[key]
-    patch.setitem(actor.handlers, key, lambda self, *values: wrap(original, self, *values))
+MUTANTS = Mutants()
+mutant = MUTANTS.add
 
 
 @mutant
@@ -316,7 +305,7 @@ def retries_what_a_policy_refused(patch: pytest.MonkeyPatch) -> None:
 
 @mutant
 def leaves_its_calls_open(patch: pytest.MonkeyPatch) -> None:
-    handler(patch, ProviderGateway, "CancelCalls", lambda _original, _self, _message, _envelope: None)
+    replace_handler(patch, ProviderGateway, "CancelCalls", lambda _original, _self, _message, _envelope: None)
 
 
 @mutant
@@ -328,7 +317,7 @@ def counts_a_cancelled_call_as_an_error(patch: pytest.MonkeyPatch) -> None:
                 self._statistics.tell(CountError(opened.provider))
         original(self, message, envelope)
 
-    handler(patch, ProviderGateway, "CancelCalls", count)
+    replace_handler(patch, ProviderGateway, "CancelCalls", count)
 
 
 @mutant

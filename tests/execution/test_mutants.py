@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
 
+from ..planting import Look, first_to_notice
 from .fragments import Limits, mapped, translate_in_fragments
 from .mutants import MUTANTS
 from .scenes import SCENES, follow_scene
@@ -20,17 +21,7 @@ HINTS = 3
 """Walks in the listed order that come first, since they are quick."""
 
 
-def hunt() -> str | None:
-    """Who notices that something is wrong, if anybody."""
-    for name, look in _looks():
-        try:
-            look()
-        except Exception as noticed:
-            return f"{name}: {noticed!r}"
-    return None
-
-
-def _looks() -> Iterator[tuple[str, Callable[[], object]]]:
+def _looks() -> Iterator[Look]:
     for seed in range(5):
         yield f"fragments {seed}", partial(_join, seed)
     for seed in range(HINTS):
@@ -52,4 +43,4 @@ def _join(seed: int) -> None:
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     MUTANTS[name](monkeypatch)
-    assert hunt() is not None, f"{name} survived {BUDGET} walks of each kind"
+    assert first_to_notice(_looks(), Exception) is not None, f"{name} survived {BUDGET} walks of each kind"
