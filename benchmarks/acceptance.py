@@ -1,114 +1,64 @@
-"""What acceptance costs as it grows: ratios measured in one run, never absolute limits.
-
-    python benchmarks/acceptance.py [--handles 100000] [--parents 10000]
-
-Prints the memory of an open handle with a running window, without its texts; the median cost of an ACK with many open
-handles over that with few; the cost per ACK in a large request over that in a small one, in the worst order; and what
-a blocking caller pays over a pipelined one.
-"""
+"""The acceptance workload, by `plain` and by the Runtime as its callers use it."""
 
 from __future__ import annotations
 
-import argparse
-import gc
-import statistics
-import time
-import tracemalloc
+from collections.abc import Callable
+from functools import partial
 
-from dragoman import Handoff, Parent, Runtime, Settings
+from dragoman import Settings
 
-FEW = 1_000
-ROUNDS = 5
+from .contestants import Contestant, asyncio_tasks, blocking, callers, pipelined, plain, seconds
+from .figures import Comparison, Figure, compare
+from .plain import LEFT_OUT
+from .sizes import Size
+from .workload import Workload, make_workload
 
+__all__ = ["acceptance", "acceptance_of_many"]
 
-def open_handles(runtime: Runtime, first: int, count: int) -> None:
-    """Open requests of two parents each, every window running."""
-    answers = []
-    for number in range(first, first + count):
-        parents = (Parent("p1", 0, "Hello"), Parent("p2", 1, "World"))
-        runtime.register(Handoff(f"r{number}", f"s{number % 50}", "openai", "select-element", parents))
-        answers.append(runtime.activate(f"r{number}"))
-        if len(answers) == 1000:
-            for answer in answers:
-                answer.get()
-            answers = []
-    for answer in answers:
-        answer.get()
+_NOTE = f"plain leaves out: {LEFT_OUT}"
 
 
-def ack_cost(runtime: Runtime, count: int = 2000) -> float:
-    """The median cost in seconds of one blocking ACK that changes nothing."""
-    costs = []
-    for number in range(count):
-        begin = time.perf_counter()
-        runtime.acknowledge(f"r{number % FEW}", "unknown", "Hallo").get()
-        costs.append(time.perf_counter() - begin)
-    return statistics.median(costs)
+def acceptance(size: Size, runs: int) -> list[Figure]:
+    """Seconds for an accepted parent, over those of `plain`; and those of eight callers over those of one."""
+    return _figures(make_workload(size.requests, size.sessions, size.parents), runs)
 
 
-def handles_report(many: int) -> None:
-    settings = Settings(max_open_handles=many + FEW, commit_order="request", ack_window=86_400.0)
-    with Runtime(settings) as runtime:
-        open_handles(runtime, 0, FEW)
-        few_costs = [ack_cost(runtime) for _ in range(ROUNDS)]
-        gc.collect()
-        tracemalloc.start()
-        before = tracemalloc.get_traced_memory()[0]
-        open_handles(runtime, FEW, many - FEW)
-        gc.collect()
-        per_handle = (tracemalloc.get_traced_memory()[0] - before) / (many - FEW)
-        tracemalloc.stop()
-        many_costs = [ack_cost(runtime) for _ in range(ROUNDS)]
-    ratios = [right / left for left, right in zip(few_costs, many_costs, strict=True)]
-    print(f"an open handle, two parents: {per_handle:.0f} bytes")
-    print(f"ACK with {many} open handles / with {FEW}: {_spread(ratios)}")
+def acceptance_of_many(size: Size, runs: int) -> list[Figure]:
+    """The same with ten times the requests."""
+    return _figures(make_workload(size.many_requests, size.sessions, size.parents), runs)
 
 
-def parents_report(many: int) -> None:
-    ratios = []
-    for _ in range(ROUNDS):
-        few_cost, many_cost = (_worst_order(count) for count in (FEW, many))
-        ratios.append(many_cost / few_cost)
-    print(f"cost per ACK, {many} parents in the worst order / {FEW}: {_spread(ratios)}")
+def _figures(workload: Workload, runs: int) -> list[Figure]:
+    what = f"{len(workload.handoffs)} requests"
 
+    def cost(contestant: Contestant) -> Callable[[], float]:
+        return partial(seconds, contestant, workload, Settings(), between_requests=contestant is not plain)
 
-def _worst_order(count: int) -> float:
-    gc.collect()
-    with Runtime() as runtime:
-        parents = tuple(Parent(f"p{place}", place, "Hello") for place in range(count))
-        runtime.register(Handoff("r1", "s1", "openai", "select-element", parents)).get()
-        begin = time.perf_counter()
-        answers = [runtime.acknowledge("r1", f"p{place}", "Hallo") for place in reversed(range(count))]
-        for answer in answers:
-            answer.get()
-        return (time.perf_counter() - begin) / count
+    def over_plain(name: str, contestant: Contestant, at_most: float, aim: float) -> Comparison:
+        return Comparison(
+            title=f"{name} / plain, {what}",
+            over=cost(contestant),
+            under=cost(plain),
+            names=(name, "plain"),
+            at_most=at_most,
+            aim=aim,
+            note=_NOTE,
+        )
 
-
-def waiting_report(count: int = 20_000) -> None:
-    ratios = []
-    for _ in range(ROUNDS):
-        with Runtime() as runtime:
-            begin = time.perf_counter()
-            for _ in range(count):
-                runtime.activate("nobody").get()
-            blocking = time.perf_counter() - begin
-            begin = time.perf_counter()
-            answers = [runtime.activate("nobody") for _ in range(count)]
-            for answer in answers:
-                answer.get()
-            ratios.append(blocking / (time.perf_counter() - begin))
-    print(f"a call of a blocking caller / of a pipelined one: {_spread(ratios)}")
-
-
-def _spread(ratios: list[float]) -> str:
-    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-
-
-if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--handles", type=int, default=100_000)
-    arguments.add_argument("--parents", type=int, default=10_000)
-    chosen = arguments.parse_args()
-    handles_report(chosen.handles)
-    parents_report(chosen.parents)
-    waiting_report()
+    return compare(
+        [
+            over_plain("one blocking caller", blocking, 2, 1.25),
+            over_plain("pipelined caller", pipelined, 2.5, 1.75),
+            over_plain("asyncio, 64 tasks", asyncio_tasks, 6, 4),
+            Comparison(
+                title=f"8 blocking callers / one, {what}",
+                over=cost(callers),
+                under=cost(blocking),
+                names=("8 blocking callers", "one blocking caller"),
+                at_most=1.5,
+                aim=1.2,
+                note="by the parent; each caller has its own requests and sessions",
+            ),
+        ],
+        runs,
+    )

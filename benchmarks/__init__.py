@@ -1,0 +1,1 @@
+"""Benchmarks: what the guarantees of Dragoman cost, as ratios within one run; `python -m benchmarks`."""
