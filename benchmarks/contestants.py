@@ -28,7 +28,7 @@ from dragoman import (
 
 from .committed import Answers, WrongAnswers, check
 from .plain import Plain
-from .workload import Operation, Workload
+from .workload import Workload
 
 __all__ = ["RUNTIME_CONTESTANTS", "Contestant", "asyncio_tasks", "blocking", "callers", "pipelined", "plain", "seconds"]
 

@@ -1,11 +1,11 @@
-"""A figure: several values from one run, their median and spread, beside the limit and the aim; and how ratios are taken.
+"""A figure: several values from one run, beside the limit and the aim; and how ratios are taken.
 
 A plain script with `time.perf_counter` takes them, and neither pyperf nor pytest-benchmark: those time one callable
 after another (pyperf each in processes of its own), and the load of a machine drifts between. Here the two sides of a
 ratio run in turn, A B, then B A, so that each ratio is of neighbours, and drift falls on both.
 
-The collector of cyclic garbage stays on, because it is on for a user, and is part of what objects cost. It is run before
-each side, and what was there by then (the workload) is frozen, so that neither side pays for it.
+The collector of cyclic garbage stays on, because it is on for a user, and is part of what objects cost. It is run
+before each side, and what was there by then (the workload) is frozen, so that neither side pays for it.
 
 Not promised: the same figure twice. Ratios travel between machines, microseconds do not; the JSON has both.
 """

@@ -164,9 +164,14 @@ class Plain:
         return _ACTIVATED
 
     def acknowledge(self, request_id: str, parent_id: str, result: str) -> AckReply:
-        now_ns = self._now()
+        now_ns = self._clock_ns()
+        if self._windows and self._windows[0][0] <= now_ns:
+            self._end_windows(now_ns)
         handle = self._handles.get(request_id)
-        if handle is None or self._outlived(handle.session, now_ns):
+        if handle is None:
+            return _STALE
+        if now_ns - handle.session.used_ns > self._ttl_ns:
+            self._drop(handle.session)
             return _STALE
         place = handle.places.get(parent_id)
         if place is None:
@@ -182,9 +187,14 @@ class Plain:
         return AckReply(AckStatus.ACCEPTED, self._commit(handle, now_ns))
 
     def reject(self, request_id: str, parent_id: str) -> AckReply:
-        now_ns = self._now()
+        now_ns = self._clock_ns()
+        if self._windows and self._windows[0][0] <= now_ns:
+            self._end_windows(now_ns)
         handle = self._handles.get(request_id)
-        if handle is None or self._outlived(handle.session, now_ns):
+        if handle is None:
+            return _STALE
+        if now_ns - handle.session.used_ns > self._ttl_ns:
+            self._drop(handle.session)
             return _STALE
         place = handle.places.get(parent_id)
         if place is None:
@@ -233,6 +243,11 @@ class Plain:
     def _now(self) -> int:
         """The time of an operation, at which every window that is due has ended."""
         now_ns = self._clock_ns()
+        if self._windows and self._windows[0][0] <= now_ns:
+            self._end_windows(now_ns)
+        return now_ns
+
+    def _end_windows(self, now_ns: int) -> None:
         windows = self._windows
         while windows and windows[0][0] <= now_ns:
             handle = heappop(windows)[2]
@@ -240,7 +255,6 @@ class Plain:
                 self._forget(handle)
             else:
                 self._cancelled -= 1
-        return now_ns
 
     def _commit(self, handle: _Handle, now_ns: int) -> tuple[str, ...]:
         """Commit the settled run from the cursor on, and close a handle that has come to its end."""
