@@ -62,7 +62,7 @@ def plain(workload: Workload, settings: Settings) -> tuple[float, Answers]:
         for request_id, parent_id, result in workload.operations
     ]
     took_s = time.perf_counter() - began
-    _check_opened(registered, activated)
+    check_opened(registered, activated)
     turns = settings.max_turns
     return took_s, Answers(replies, {name: memory.history(name, max_turns=turns) for name in workload.sessions})
 
@@ -73,7 +73,7 @@ def blocking(workload: Workload, settings: Settings) -> tuple[float, Answers]:
         began = time.perf_counter()
         registered, activated, replies = _one_by_one(runtime, workload)
         took_s = time.perf_counter() - began
-        _check_opened(registered, activated)
+        check_opened(registered, activated)
         return took_s, Answers(replies, _histories(runtime, workload))
 
 
@@ -94,19 +94,19 @@ def pipelined(workload: Workload, settings: Settings) -> tuple[float, Answers]:
     """One caller with between 500 and 1000 calls in flight."""
     with Runtime(settings) as runtime:
         began = time.perf_counter()
-        registered = _in_flight(map(runtime.register, workload.handoffs))
-        activated = _in_flight(runtime.activate(handoff.request_id) for handoff in workload.handoffs)
+        registered = in_flight(map(runtime.register, workload.handoffs))
+        activated = in_flight(runtime.activate(handoff.request_id) for handoff in workload.handoffs)
         acknowledge, reject = runtime.acknowledge, runtime.reject
-        replies = _in_flight(
+        replies = in_flight(
             reject(request_id, parent_id) if result is None else acknowledge(request_id, parent_id, result)
             for request_id, parent_id, result in workload.operations
         )
         took_s = time.perf_counter() - began
-        _check_opened(registered, activated)
+        check_opened(registered, activated)
         return took_s, Answers(replies, _histories(runtime, workload))
 
 
-def _in_flight(futures: Iterable[Future[T]]) -> list[T]:
+def in_flight(futures: Iterable[Future[T]]) -> list[T]:
     """Send on until 1000 wait, then take answers until 500 do; the answers in the order of sending."""
     replies: list[T] = []
     waiting: deque[Future[T]] = deque()
@@ -145,7 +145,7 @@ def callers(workload: Workload, settings: Settings, *, count: int = CALLERS) -> 
         if faults:
             raise WrongAnswers("a caller failed") from faults[0]
         for registered, activated, _replies in done:
-            _check_opened(registered, activated)
+            check_opened(registered, activated)
         replies = _merged(workload, parts, [replies for _registered, _activated, replies in done])
         return took_s, Answers(replies, _histories(runtime, workload))
 
@@ -171,14 +171,14 @@ def asyncio_tasks(workload: Workload, settings: Settings, *, count: int = TASKS)
 
     async def run(runtime: Runtime) -> tuple[float, list[Any], list[Any], list[Any]]:
         began = time.perf_counter()
-        registered = await _awaited(runtime.register, [(handoff,) for handoff in workload.handoffs], count)
-        activated = await _awaited(runtime.activate, [(handoff.request_id,) for handoff in workload.handoffs], count)
-        replies = await _awaited(partial(_acknowledge, runtime), workload.operations, count)
+        registered = await awaited(runtime.register, [(handoff,) for handoff in workload.handoffs], count)
+        activated = await awaited(runtime.activate, [(handoff.request_id,) for handoff in workload.handoffs], count)
+        replies = await awaited(partial(_acknowledge, runtime), workload.operations, count)
         return time.perf_counter() - began, registered, activated, replies
 
     with Runtime(settings) as runtime:
         took_s, registered, activated, replies = asyncio.run(run(runtime))
-        _check_opened(registered, activated)
+        check_opened(registered, activated)
         return took_s, Answers(replies, _histories(runtime, workload))
 
 
@@ -188,7 +188,7 @@ def _acknowledge(runtime: Runtime, request_id: str, parent_id: str, result: str 
     )
 
 
-async def _awaited(call: Callable[..., Future[Any]], arguments: Iterable[Any], count: int) -> list[Any]:
+async def awaited(call: Callable[..., Future[Any]], arguments: Iterable[Any], count: int) -> list[Any]:
     """The answers to `call` with each of the arguments, in their order, `count` tasks at a time."""
     stream = enumerate(arguments)
     answers: dict[int, Any] = {}
@@ -215,7 +215,7 @@ def _histories(runtime: Runtime, workload: Workload) -> dict[str, Any]:
     return {session_id: runtime.history(session_id, max_turns=turns).get() for session_id in workload.sessions}
 
 
-def _check_opened(registered: list[RegisterReply], activated: list[ActivateReply]) -> None:
+def check_opened(registered: list[RegisterReply], activated: list[ActivateReply]) -> None:
     if not all(reply.status is RegisterStatus.REGISTERED for reply in registered):
         raise WrongAnswers("a request was not registered")
     if not all(reply.status is ActivateStatus.ACTIVATED for reply in activated):
