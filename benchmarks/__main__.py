@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from .clock import CLOCKS, clock
 from .measures import MEASURES
 from .profiling import PROFILED, profile
 from .report import as_text, save
@@ -25,9 +26,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--runs", type=_runs, help="how often each figure is taken")
     parser.add_argument("--size", choices=SIZES, default="quick", help="how large (quick if nothing is said)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where each value is saved")
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="time that passes, or of the processor")
     parser.add_argument("--profile", choices=PROFILED, help="profile one contestant instead")
     chosen = parser.parse_args(arguments)
     size = SIZES[chosen.size]
+    clock.use(chosen.clock)
     if chosen.profile is not None:
         print(profile(chosen.profile, make_workload(size.requests, size.sessions, size.parents)))
         return

@@ -1,7 +1,8 @@
 """What the other contestants are made of: the rules of one request, and the turns of the sessions, without concurrency.
 
 They do the same as `plain` (the handoff checks, the ACK table, contiguous commit within a request), with the tables of
-`protocol`; what differs between them is how a call gets here. They leave out what `plain` does, and the TTL of sessions.
+`protocol`; what differs between them is how a call gets here. They leave out what `plain` leaves out, and the TTL of
+sessions.
 """
 
 from __future__ import annotations

@@ -1,154 +1,265 @@
-"""What the content store costs: ratios measured in one run, never absolute limits.
+"""What content costs: the store over a bare cache that does the same work, and the workload with and without it.
 
-    python benchmarks/content.py [--entries 100000]
-
-Prints put and get of the store's entries over those of a bare cache of cachetools, each with an eviction and without;
-what the same costs with many entries over with few; recording a call and reading its content back over writing and
-reading the JSON alone; and an ACK with content over one without.
+A bare cache is a `cachetools.LRUCache` of as many entries, of which each put writes JSON, takes its digest and draws a
+random ref, and each get reads the JSON: no bounds in bytes, no sessions, no reasons, no order over all of them.
 """
 
 from __future__ import annotations
 
-import argparse
-import gc
+import base64
 import hashlib
 import itertools
 import json
-import statistics
-import time
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 from cachetools import LRUCache
 
-from dragoman import Call, Handoff, Outcome, Parent, Runtime, Settings
+from dragoman import Call, CallRecord, CallStatus, Future, Outcome, Payload, Runtime, Settings, ThreadDispatcher
+from dragoman.actors.content_store import ContentStore
 from dragoman.actors.entries import Entries, Entry, SessionEntries
-from dragoman.protocol.payloads import Payload, text_payload
+from dragoman.protocol.content_messages import Resolve, Resolved, StoreCall
+from dragoman.protocol.payloads import serialize, text_payload, value_in
 from dragoman.protocol.retention import EvictionClass, Retention
 
-ROUNDS = 7
-FEW = 1_000
-OPERATIONS = 20_000
-TEXT = "A text of two thousand characters, or nearly so. " * 41
+from .clock import clock
+from .committed import Answers, WrongAnswers
+from .contestants import blocking, seconds
+from .figures import Comparison, Figure, compare
+from .sizes import Size
+from .workload import Workload, make_workload
+
+__all__ = ["content_store", "content_workload", "store_entries"]
+
+_ENTRIES = 128
+_MAX_BYTES = 10**9
+_TEXT = "A text of two thousand characters, or nearly so. " * 41
+_ROWS = 24
 
 
-def cost(operation: Callable[[], object], count: int = OPERATIONS) -> float:
-    """Seconds for one of `count` operations."""
-    gc.collect()
-    gc.disable()
+def content_store(size: Size, runs: int) -> list[Figure]:
+    """Put and get of 2 KB values, over the same in a bare cache: a text, and an object of many small ones."""
+    figures = []
+    for what, values in (("a text", _texts), ("an object", _objects)):
+        count = min(size.calls, 4000)
+        for where, over in (("in the store", _store), ("through the face", _face)):
+            figures.append(
+                Comparison(
+                    title=f"put + get of {what} of 2 KB, {where} / in a bare cache",
+                    over=partial(over, values(count)),
+                    under=partial(_bare, values(count)),
+                    names=(where, "in a bare cache"),
+                    at_most=1.5,
+                    aim=1.2,
+                    note="on both sides: JSON, SHA-256, a random ref and an eviction a put, JSON read a get",
+                )
+            )
+    return compare(figures, runs)
+
+
+def _texts(count: int) -> list[Any]:
+    return [f"{number}: {_TEXT}" for number in range(count)]
+
+
+def _objects(count: int) -> list[Any]:
+    row = {"month": "March", "amount": 1250.5, "count": 17, "note": "as it was planned, with no change"}
+    return [{"id": number, "title": "Forecast", "rows": [row] * _ROWS} for number in range(count)]
+
+
+def _bare(values: Sequence[Any]) -> float:
+    cache: LRUCache[str, tuple[bytes, str]] = LRUCache(_ENTRIES)
+    got = []
+    began = clock.now()
+    for value in values:
+        body = json.dumps(value, ensure_ascii=False).encode()
+        digest = hashlib.sha256(body).hexdigest()
+        ref = "content:" + base64.b32encode(secrets.token_bytes(17)).decode("ascii").lower()
+        cache[ref] = body, digest
+        got.append(json.loads(cache[ref][0]))
+    return _took(began, values, got)
+
+
+def _store(values: Sequence[Any]) -> float:
+    """The store by the messages that it is sent, with the writing and reading that its callers do."""
+    dispatcher = ThreadDispatcher()
+    dispatcher.own()
+    store = ContentStore(dispatcher, _settings(_ENTRIES)).spawn()
+
+    def ask(message: object) -> Any:
+        future: Future[Any] = Future(dispatcher)
+        store.ask(message, future)
+        return future.get()
+
+    got = []
     try:
-        begin = time.perf_counter()
-        for _ in range(count):
-            operation()
-        return (time.perf_counter() - begin) / count
+        began = clock.now()
+        for number, value in enumerate(values):
+            content = serialize(value, _MAX_BYTES)
+            record = CallRecord(f"c{number}", "assistant", "ask", 0, None, CallStatus.OK)
+            stored: CallRecord = ask(StoreCall("s1", record, False, content))
+            found: Resolved = ask(Resolve("s1", str(stored.content_ref)))
+            got.append(value_in(found.content.body) if found.content is not None else None)
+        return _took(began, values, got)
     finally:
-        gc.enable()
+        dispatcher.stop(5.0)
 
 
-class Store:
-    """Entries of one session, `count` of them, and a bare cache as large."""
+def _face(values: Sequence[Any]) -> float:
+    """A recorded call and its content read back, each waited for."""
+    got = []
+    with Runtime(_settings(_ENTRIES)) as runtime:
+        began = clock.now()
+        for number, value in enumerate(values):
+            record = runtime.record_call("s1", Call(f"c{number}"), Outcome.ok(value)).get()
+            got.append(runtime.content("s1", str(record.content_ref)).get())
+        return _took(began, values, got)
+
+
+def _took(began: float, values: Sequence[Any], got: list[Any]) -> float:
+    took_s = clock.now() - began
+    if got != list(values):
+        raise WrongAnswers("what came back is not what was put")
+    return took_s / len(values)
+
+
+def _settings(entries: int) -> Settings:
+    return Settings(store_max_entries=entries, store_max_bytes=_MAX_BYTES, store_total_bytes=_MAX_BYTES)
+
+
+def content_workload(size: Size, runs: int) -> list[Figure]:
+    """The acceptance workload with content and call records, over the same without."""
+    workload = make_workload(size.requests, size.sessions, size.parents)
+    texts = {handoff.request_id: f"{handoff.request_id}: {_TEXT}" for handoff in workload.handoffs}
+
+    def cost(*, content: bool, calls: bool) -> partial[float]:
+        contestant = partial(_recording, texts) if calls else blocking
+        return partial(seconds, contestant, workload, Settings(content_enabled=content))
+
+    return compare(
+        [
+            Comparison(
+                title="the workload with content / without, a recorded call a request in both",
+                over=cost(content=True, calls=True),
+                under=cost(content=False, calls=True),
+                names=("with", "without"),
+                at_most=1.5,
+                aim=1.25,
+                note="one blocking caller; content_enabled",
+            ),
+            Comparison(
+                title="the workload with content and recorded calls / with neither",
+                over=cost(content=True, calls=True),
+                under=cost(content=False, calls=False),
+                names=("with", "without"),
+                at_most=1.5,
+                aim=1.25,
+                note="one blocking caller; content_enabled",
+            ),
+        ],
+        runs,
+    )
+
+
+def _recording(texts: dict[str, str], workload: Workload, settings: Settings) -> tuple[float, Answers]:
+    """`blocking`, with a call that is recorded for each request once it is active."""
+    return blocking(workload, settings, when_active=partial(_record, texts))
+
+
+def _record(texts: dict[str, str], runtime: Runtime, workload: Workload) -> None:
+    for handoff in workload.handoffs:
+        call = Call(handoff.request_id, method="translate")
+        runtime.record_call(handoff.session_id, call, Outcome.ok(texts[handoff.request_id])).get()
+
+
+def store_entries(size: Size, runs: int) -> list[Figure]:
+    """The entries of the store alone, over a cache that is given the same payloads."""
+    payload = text_payload(_TEXT)
+    count, many, few = size.calls, size.entries, min(1000, size.entries)
+    small, large = _Filled(few, payload), _Filled(many, payload)
+
+    def filling(put: Callable[[_Filled], object]) -> float:
+        return _mean(partial(put, _Filled(2 * count, payload, filled=False)), count)
+
+    def reading(filled: _Filled, *, bare: bool = False) -> float:
+        filled.choose()
+        return _mean(filled.get_bare if bare else filled.get, count)
+
+    sides, sizes = ("entries", "bare cache"), (f"{many} entries", f"{few} entries")
+    return compare(
+        [
+            Comparison(
+                title="put of an entry / in a bare cache, none full",
+                over=partial(filling, _Filled.put),
+                under=partial(filling, _Filled.put_bare),
+                names=sides,
+            ),
+            Comparison(
+                title="put of an entry with an eviction / in a bare cache",
+                over=partial(_mean, small.put, count),
+                under=partial(_mean, small.put_bare, count),
+                names=sides,
+            ),
+            Comparison(
+                title="get of an entry / in a bare cache",
+                over=partial(reading, small),
+                under=partial(reading, small, bare=True),
+                names=sides,
+            ),
+            Comparison(
+                title=f"put of an entry with an eviction, {many} entries / {few}",
+                over=partial(_mean, large.put, count),
+                under=partial(_mean, small.put, count),
+                names=sizes,
+            ),
+            Comparison(
+                title=f"get of an entry, {many} entries / {few}",
+                over=partial(reading, large),
+                under=partial(reading, small),
+                names=sizes,
+            ),
+        ],
+        runs,
+    )
+
+
+def _mean(operation: Callable[[], object], count: int) -> float:
+    began = clock.now()
+    for _ in range(count):
+        operation()
+    return (clock.now() - began) / count
+
+
+class _Filled:
+    """The entries of one session, `count` of them, and a bare cache as large."""
 
     def __init__(self, count: int, payload: Payload, *, filled: bool = True) -> None:
-        limits = Settings(store_max_entries=count, store_max_bytes=10**11, store_total_bytes=10**11)
-        self.entries = Entries(Retention.of(limits), lambda _entry, _reason: None, lambda _entry: None)
-        self.session = SessionEntries("s1")
-        self.payload = payload
-        self.bare: LRUCache[int, Payload] = LRUCache(count)
-        self.numbers = itertools.count()
-        for _ in range(count if filled else 1):
+        retention = Retention.of(_settings(count))
+        self._entries = Entries(retention, lambda _entry, _reason: None, lambda _entry: None)
+        self._session = SessionEntries("s1")
+        self._payload = payload
+        self._bare: LRUCache[int, Payload] = LRUCache(count)
+        self._numbers = itertools.count()
+        for _ in range(count if filled else 0):
             self.put()
             self.put_bare()
-        self.one = next(iter(self.session))
-        self.key = next(iter(self.bare))
 
     def put(self) -> None:
         """With an eviction, where the limit is reached."""
-        entry = Entry(self.session, "c1", self.payload, self.payload.bytes, EvictionClass.TOP)
-        self.entries.put(entry, 0, 0)
+        entry = Entry(self._session, "c1", self._payload, self._payload.bytes, EvictionClass.TOP)
+        self._entries.put(entry, 0, 0)
 
     def put_bare(self) -> None:
-        self.bare[next(self.numbers)] = self.payload
+        self._bare[next(self._numbers)] = self._payload
+
+    def choose(self) -> None:
+        """Choose what `get` and `get_bare` read: a put may have ended what was chosen before."""
+        self._one = next(iter(self._session))
+        self._key = next(iter(self._bare))
 
     def get(self) -> None:
-        self.entries.use(self.one)
+        self._entries.use(self._one)
 
     def get_bare(self) -> None:
-        self.bare[self.key]
-
-
-def store_report(many: int) -> None:
-    payload = text_payload(TEXT)
-    puts, gets, grown_puts, grown_gets = [], [], [], []
-    small, large = Store(FEW, payload), Store(many, payload)
-    for _ in range(ROUNDS):
-        gets.append(cost(small.get) / cost(small.get_bare))
-        grown_gets.append(cost(large.get) / cost(small.get))
-        puts.append(cost(small.put) / cost(small.put_bare))
-        grown_puts.append(cost(large.put) / cost(small.put))
-        small.one, large.one = next(iter(small.session)), next(iter(large.session))
-        small.key = next(iter(small.bare))
-    print(f"put / the same in a bare cache: {_spread([_fill(payload) for _ in range(ROUNDS)])}")
-    print(f"put with an eviction / the same in a bare cache: {_spread(puts)}")
-    print(f"get / the same in a bare cache: {_spread(gets)}")
-    print(f"put with an eviction, {many} entries / {FEW}: {_spread(grown_puts)}")
-    print(f"get, {many} entries / {FEW}: {_spread(grown_gets)}")
-
-
-def _fill(payload: Payload) -> float:
-    """Filling an empty store over filling a bare cache."""
-    store = Store(2 * OPERATIONS, payload, filled=False)
-    return cost(store.put) / cost(store.put_bare)
-
-
-def calls_report() -> None:
-    def write() -> None:
-        hashlib.sha256(json.dumps(TEXT, ensure_ascii=False).encode()).hexdigest()
-
-    body = json.dumps(TEXT)
-    with Runtime(Settings(max_call_records=128)) as runtime:
-        numbers = itertools.count()
-
-        def record() -> None:
-            runtime.record_call("s1", Call(f"c{next(numbers)}"), Outcome.ok(TEXT)).get()
-
-        record()
-        recorded, read = [], []
-        for _ in range(ROUNDS):
-            recorded.append(cost(record, 2000) / cost(write, 2000))
-            name = runtime.calls("s1").get()[-1].id
-            read.append(
-                cost(lambda name=name: runtime.content("s1", name).get(), 2000) / cost(lambda: json.loads(body), 2000)
-            )
-    print(f"recording a call of {len(TEXT)} characters / writing its JSON and digest: {_spread(recorded)}")
-    print(f"reading it back / reading its JSON: {_spread(read)}")
-
-
-def acks_report(parents: int = 5000) -> None:
-    ratios = [_ack_cost(parents, content=True) / _ack_cost(parents, content=False) for _ in range(ROUNDS)]
-    print(f"an ACK with content / without: {_spread(ratios)}")
-
-
-def _ack_cost(count: int, *, content: bool) -> float:
-    gc.collect()
-    with Runtime(Settings(content_enabled=content)) as runtime:
-        handoff = tuple(Parent(f"p{place}", place, "Hello") for place in range(count))
-        runtime.register(Handoff("r1", "s1", "openai", "select-element", handoff)).get()
-        begin = time.perf_counter()
-        for place in range(count):
-            runtime.acknowledge("r1", f"p{place}", "Hallo").get()
-        return (time.perf_counter() - begin) / count
-
-
-def _spread(ratios: list[float]) -> str:
-    return f"{statistics.median(ratios):.2f} (from {min(ratios):.2f} to {max(ratios):.2f})"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--entries", type=int, default=100_000)
-    store_report(parser.parse_args().entries)
-    calls_report()
-    acks_report()
-
-
-if __name__ == "__main__":
-    main()
+        self._bare[self._key]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -26,6 +25,7 @@ from dragoman import (
     Settings,
 )
 
+from .clock import clock
 from .committed import Answers, WrongAnswers, check
 from .plain import Plain
 from .workload import Workload
@@ -53,7 +53,7 @@ def seconds(contestant: Contestant, workload: Workload, settings: Settings, *, b
 def plain(workload: Workload, settings: Settings) -> tuple[float, Answers]:
     """The reference, called directly."""
     memory = Plain(settings)
-    began = time.perf_counter()
+    began = clock.now()
     registered = [memory.register(handoff) for handoff in workload.handoffs]
     activated = [memory.activate(handoff.request_id) for handoff in workload.handoffs]
     acknowledge, reject = memory.acknowledge, memory.reject
@@ -61,27 +61,33 @@ def plain(workload: Workload, settings: Settings) -> tuple[float, Answers]:
         reject(request_id, parent_id) if result is None else acknowledge(request_id, parent_id, result)
         for request_id, parent_id, result in workload.operations
     ]
-    took_s = time.perf_counter() - began
+    took_s = clock.now() - began
     check_opened(registered, activated)
     turns = settings.max_turns
     return took_s, Answers(replies, {name: memory.history(name, max_turns=turns) for name in workload.sessions})
 
 
-def blocking(workload: Workload, settings: Settings) -> tuple[float, Answers]:
+WhenActive = Callable[[Runtime, Workload], None]
+"""What a caller does once every request is active, before the first ACK."""
+
+
+def blocking(workload: Workload, settings: Settings, *, when_active: WhenActive | None = None) -> tuple[float, Answers]:
     """One caller that waits for each answer."""
     with Runtime(settings) as runtime:
-        began = time.perf_counter()
-        registered, activated, replies = _one_by_one(runtime, workload)
-        took_s = time.perf_counter() - began
+        began = clock.now()
+        registered, activated, replies = _one_by_one(runtime, workload, when_active)
+        took_s = clock.now() - began
         check_opened(registered, activated)
         return took_s, Answers(replies, _histories(runtime, workload))
 
 
 def _one_by_one(
-    runtime: Runtime, workload: Workload
+    runtime: Runtime, workload: Workload, when_active: WhenActive | None = None
 ) -> tuple[list[RegisterReply], list[ActivateReply], list[AckReply]]:
     registered = [runtime.register(handoff).get() for handoff in workload.handoffs]
     activated = [runtime.activate(handoff.request_id).get() for handoff in workload.handoffs]
+    if when_active is not None:
+        when_active(runtime, workload)
     acknowledge, reject = runtime.acknowledge, runtime.reject
     replies = [
         reject(request_id, parent_id).get() if result is None else acknowledge(request_id, parent_id, result).get()
@@ -93,7 +99,7 @@ def _one_by_one(
 def pipelined(workload: Workload, settings: Settings) -> tuple[float, Answers]:
     """One caller with between 500 and 1000 calls in flight."""
     with Runtime(settings) as runtime:
-        began = time.perf_counter()
+        began = clock.now()
         registered = in_flight(map(runtime.register, workload.handoffs))
         activated = in_flight(runtime.activate(handoff.request_id) for handoff in workload.handoffs)
         acknowledge, reject = runtime.acknowledge, runtime.reject
@@ -101,7 +107,7 @@ def pipelined(workload: Workload, settings: Settings) -> tuple[float, Answers]:
             reject(request_id, parent_id) if result is None else acknowledge(request_id, parent_id, result)
             for request_id, parent_id, result in workload.operations
         )
-        took_s = time.perf_counter() - began
+        took_s = clock.now() - began
         check_opened(registered, activated)
         return took_s, Answers(replies, _histories(runtime, workload))
 
@@ -138,10 +144,10 @@ def callers(workload: Workload, settings: Settings, *, count: int = CALLERS) -> 
         for thread in threads:
             thread.start()
         start.wait()
-        began = time.perf_counter()
+        began = clock.now()
         for thread in threads:
             thread.join()
-        took_s = time.perf_counter() - began
+        took_s = clock.now() - began
         if faults:
             raise WrongAnswers("a caller failed") from faults[0]
         for registered, activated, _replies in done:
@@ -170,11 +176,11 @@ def asyncio_tasks(workload: Workload, settings: Settings, *, count: int = TASKS)
     """`count` asyncio tasks that take the next call from one stream, and await its answer."""
 
     async def run(runtime: Runtime) -> tuple[float, list[Any], list[Any], list[Any]]:
-        began = time.perf_counter()
+        began = clock.now()
         registered = await awaited(runtime.register, [(handoff,) for handoff in workload.handoffs], count)
         activated = await awaited(runtime.activate, [(handoff.request_id,) for handoff in workload.handoffs], count)
         replies = await awaited(partial(_acknowledge, runtime), workload.operations, count)
-        return time.perf_counter() - began, registered, activated, replies
+        return clock.now() - began, registered, activated, replies
 
     with Runtime(settings) as runtime:
         took_s, registered, activated, replies = asyncio.run(run(runtime))

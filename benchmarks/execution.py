@@ -1,109 +1,129 @@
-"""What the runtime adds to a provider's own time: requests of many parents, all at once, at random latency.
+"""What an execution costs beside its provider: requests of many parents, all at once, at random latency.
 
-`python benchmarks/execution.py [--requests N] [--parents N] [--sessions N] [--latency SECONDS]`
-
-Each request is one call to a provider that answers after a random wait. Reported are parents per second, the share of
-the time that was not spent waiting for the provider, and the same work done by a plain asyncio program that asks the
-same provider, parses the same JSON and appends to a list: what is measured in one run is compared in that run. Every
-history is checked to be exact.
+Each request is one call to a provider that answers after a random wait. The other side is a plain asyncio program that
+asks the same provider, parses the same JSON and appends to a list, with nothing kept honest. Every history is checked
+to be exact.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import random
 import time
+from functools import partial
 
 from dragoman import Completion, ProviderCall, Runtime, Settings, TextDocument, TranslationRequest
 
+from .committed import WrongAnswers
+from .figures import Comparison, Figure, compare
+from .sizes import Size
 
-class RandomLatency:
+__all__ = ["execution"]
+
+_PARENTS = 20
+_SEED = 1
+
+
+def execution(size: Size, runs: int) -> list[Figure]:
+    """Seconds for a parent of a translation over those of the plain program; parents a second; the runtime's share."""
+    parents = size.executions * _PARENTS
+    sessions = min(50, size.executions)
+    (ratio,) = compare(
+        [
+            Comparison(
+                title=f"translating {parents} parents / by plain asyncio",
+                over=partial(_run, size.executions, sessions, size.latency_s, runtime=True),
+                under=partial(_run, size.executions, sessions, size.latency_s, runtime=False),
+                names=("translating", "plain asyncio"),
+                note=f"a provider that takes {size.latency_s} s in the mean; plain asyncio keeps nothing honest",
+            )
+        ],
+        runs,
+    )
+    took_us, plain_us = ratio.sides.values()
+    return [
+        ratio,
+        Figure(title="parents translated a second", values=tuple(1e6 / taken for taken in took_us), unit="/s"),
+        Figure(
+            title="time that the provider does not take",
+            values=tuple(
+                max(0.0, taken - waited) / taken * 100 for taken, waited in zip(took_us, plain_us, strict=True)
+            ),
+            unit="%",
+        ),
+    ]
+
+
+class _RandomLatency:
     """Answers each unit with its text in capitals, after a seeded random wait."""
 
-    def __init__(self, seed: int, latency_s: float) -> None:
-        self._random = random.Random(seed)
+    def __init__(self, latency_s: float) -> None:
+        self._random = random.Random(_SEED)
         self._latency_s = latency_s
-        self.waited_s = 0.0
 
     async def complete(self, call: ProviderCall) -> Completion:
         return Completion(await self.answer([(unit.id, unit.text) for unit in call.units]))
 
     async def answer(self, units: list[tuple[str, str]]) -> str:
-        wait_s = self._random.uniform(0, 2 * self._latency_s)
-        self.waited_s += wait_s
-        await asyncio.sleep(wait_s)
+        await asyncio.sleep(self._random.uniform(0, 2 * self._latency_s))
         return json.dumps({"translations": [{"id": unit, "text": text.upper()} for unit, text in units]})
 
 
-def sources(request: int, parents: int) -> dict[str, str]:
-    return {f"p{parent}": f"request {request}, parent {parent}" for parent in range(parents)}
+def _run(requests: int, sessions: int, latency_s: float, *, runtime: bool) -> float:
+    return asyncio.run((_translate if runtime else _plain)(requests, sessions, latency_s)) / (requests * _PARENTS)
 
 
-async def with_dragoman(arguments: argparse.Namespace) -> float:
+def _sources(request: int) -> dict[str, str]:
+    return {f"p{parent}": f"request {request}, parent {parent}" for parent in range(_PARENTS)}
+
+
+def _expected(session: int, requests: int, sessions: int) -> list[tuple[str, str]]:
+    return [
+        (text, text.upper()) for request in range(session, requests, sessions) for text in _sources(request).values()
+    ]
+
+
+async def _translate(requests: int, sessions: int, latency_s: float) -> float:
     settings = Settings(
-        max_sessions=arguments.sessions,
-        max_turns=arguments.requests * arguments.parents,
-        batch_units=arguments.parents,
-        max_open_executions=arguments.requests,
+        max_sessions=sessions,
+        max_turns=requests * _PARENTS,
+        batch_units=_PARENTS,
+        max_open_executions=requests,
     )
-    provider = RandomLatency(arguments.seed, arguments.latency)
+    provider = _RandomLatency(latency_s)
     async with Runtime(settings) as runtime:
         began = time.perf_counter()
         translations = []
-        for request in range(arguments.requests):
-            texts = sources(request, arguments.parents)
-            wanted = TranslationRequest(f"r{request}", f"s{request % arguments.sessions}", texts, "de")
+        for request in range(requests):
+            texts = _sources(request)
+            wanted = TranslationRequest(f"r{request}", f"s{request % sessions}", texts, "de")
             translations.append(runtime.translate(wanted, provider=provider, feature=TextDocument(texts)))
         outcomes = await asyncio.gather(*translations)
         took_s = time.perf_counter() - began
-        assert all(len(outcome.translated) == arguments.parents for outcome in outcomes)
-        for session in range(arguments.sessions):
+        if not all(len(outcome.translated) == _PARENTS for outcome in outcomes):
+            raise WrongAnswers("a parent was not translated")
+        for session in range(sessions):
             turns = await runtime.history(f"s{session}", max_turns=settings.max_turns)
-            expected = [
-                (text, text.upper())
-                for request in range(session, arguments.requests, arguments.sessions)
-                for text in sources(request, arguments.parents).values()
-            ]
-            assert [(turn.user, turn.assistant) for turn in turns] == expected
+            if [(turn.user, turn.assistant) for turn in turns] != _expected(session, requests, sessions):
+                raise WrongAnswers(f"the history of session s{session} is not exact")
     return took_s
 
 
-async def without(arguments: argparse.Namespace) -> float:
-    """The same calls with nothing kept honest: no order, no validation, no acceptance."""
-    provider = RandomLatency(arguments.seed, arguments.latency)
-    histories: dict[str, list[tuple[str, str]]] = {}
+async def _plain(requests: int, sessions: int, latency_s: float) -> float:
+    """The same calls: no order, no validation, no acceptance."""
+    provider = _RandomLatency(latency_s)
+    histories: dict[int, list[tuple[str, str]]] = {}
 
     async def one(request: int) -> None:
-        texts = sources(request, arguments.parents)
+        texts = _sources(request)
         body = json.loads(await provider.answer(list(texts.items())))
-        history = histories.setdefault(f"s{request % arguments.sessions}", [])
+        history = histories.setdefault(request % sessions, [])
         history.extend((texts[item["id"]], item["text"]) for item in body["translations"])
 
     began = time.perf_counter()
-    await asyncio.gather(*(one(request) for request in range(arguments.requests)))
-    return time.perf_counter() - began
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--requests", type=int, default=1000)
-    parser.add_argument("--parents", type=int, default=20)
-    parser.add_argument("--sessions", type=int, default=50)
-    parser.add_argument("--latency", type=float, default=0.5, help="mean seconds of a call")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    for _round in range(arguments.rounds):
-        plain_s = asyncio.run(without(arguments))
-        took_s = asyncio.run(with_dragoman(arguments))
-        parents = arguments.requests * arguments.parents
-        print(
-            f"{parents} parents in {took_s:.2f} s: {parents / took_s:.0f} a second; "
-            f"plain asyncio {plain_s:.2f} s; outside of the provider {max(0.0, took_s - plain_s) / took_s:.0%}"
-        )
-
-
-if __name__ == "__main__":
-    main()
+    await asyncio.gather(*(one(request) for request in range(requests)))
+    took_s = time.perf_counter() - began
+    if sum(map(len, histories.values())) != requests * _PARENTS:
+        raise WrongAnswers("the plain program lost a parent")
+    return took_s

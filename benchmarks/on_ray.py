@@ -7,12 +7,12 @@ the way there and back.
 from __future__ import annotations
 
 import importlib
-import time
 from importlib.util import find_spec
 from typing import Any
 
 from dragoman import Settings
 
+from .clock import clock
 from .committed import Answers
 from .contestants import check_opened
 from .plain import Plain
@@ -61,11 +61,11 @@ def _run(workload: Workload, settings: Settings, count: int) -> tuple[float, Ans
 
     try:
         ray.get(memory.history.remote("nobody"))
-        began = time.perf_counter()
+        began = clock.now()
         registered = call(memory.register, [(handoff,) for handoff in workload.handoffs])
         activated = call(memory.activate, [(handoff.request_id,) for handoff in workload.handoffs])
         replies = call(memory.settle, list(workload.operations))
-        took_s = time.perf_counter() - began
+        took_s = clock.now() - began
         check_opened(registered, activated)
         reads = [memory.history.remote(name, max_turns=settings.max_turns) for name in workload.sessions]
         return took_s, Answers(replies, dict(zip(workload.sessions, ray.get(reads), strict=True)))

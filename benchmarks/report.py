@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import platform
+import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from .clock import clock
 from .figures import Figure
 
 __all__ = ["as_json", "as_text", "save"]
 
-_HEADINGS = ("measure", "at most", "aim", "median", "from", "to", "best/best", "")
+_HEADINGS = ("measure", "at most", "aim", "median", "from", "to", "best/best", "microseconds", "")
 _COMPARED_WITH = ("pykka", "attrs", "cachetools", "ray")
 
 
@@ -36,7 +38,7 @@ def as_text(figures: Mapping[str, Sequence[Figure]]) -> str:
 
 def _cells(figure: Figure) -> tuple[str, ...]:
     if figure.skipped is not None:
-        return figure.title, "", "", "", "", "", "", f"skipped: {figure.skipped}"
+        return figure.title, "", "", "", "", "", "", "", f"skipped: {figure.skipped}"
     verdict = ""
     if figure.at_most is not None and figure.median is not None:
         verdict = "above" if figure.median > figure.at_most else "within"
@@ -50,6 +52,7 @@ def _cells(figure: Figure) -> tuple[str, ...]:
         _number(min(figure.values, default=None), figure.unit),
         _number(max(figure.values, default=None), figure.unit),
         _number(figure.of_best, figure.unit),
+        " / ".join(f"{statistics.median(values):.3g}" for values in figure.sides.values()),
         verdict,
     )
 
@@ -69,6 +72,7 @@ def as_json(figures: Mapping[str, Sequence[Figure]]) -> dict[str, Any]:
         "implementation": sys.implementation.name,
         "system": platform.system(),
         "machine": platform.machine(),
+        "clock": clock.name,
         "packages": _versions(),
         "measures": {name: [_entry(figure) for figure in rows] for name, rows in figures.items()},
     }

@@ -28,6 +28,8 @@ class Size:
     executions: int = 1000
     """Requests that are executed, against a provider with a random latency of `latency_s` seconds in the mean."""
     latency_s: float = 0.5
+    every_scenario: int = 1
+    """Of the shipped scenarios each one, or each so-many-th."""
 
 
 SIZES = {
@@ -41,6 +43,7 @@ SIZES = {
         calls=4_000,
         executions=200,
         latency_s=0.1,
+        every_scenario=5,
     ),
     "tiny": Size(
         runs=1,
@@ -56,5 +59,6 @@ SIZES = {
         calls=50,
         executions=4,
         latency_s=0.002,
+        every_scenario=100,
     ),
 }

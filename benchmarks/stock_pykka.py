@@ -7,7 +7,6 @@ and waits for its answer.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from dragoman import AckReply, AckStatus, ActivateReply, ActivateStatus, Registe
 from dragoman.protocol.messages import Acknowledge, Activate, Register, Reject, WindowEnded
 
 from .acceptance_rules import RequestRules, SessionTurns, refusal
+from .clock import clock
 from .committed import Answers
 from .contestants import check_opened, in_flight
 from .workload import Workload
@@ -185,7 +185,7 @@ def _run(
     sessions = _Sessions.start(settings)
     coordinator = _Coordinator.start(settings, sessions)
     try:
-        began = time.perf_counter()
+        began = clock.now()
         registered = ask_all(coordinator, [Register(handoff) for handoff in workload.handoffs])
         activated = ask_all(coordinator, [Activate(handoff.request_id) for handoff in workload.handoffs])
         replies = ask_all(
@@ -195,7 +195,7 @@ def _run(
                 for request_id, parent_id, result in workload.operations
             ],
         )
-        took_s = time.perf_counter() - began
+        took_s = clock.now() - began
         check_opened(registered, activated)
         histories = {session_id: sessions.ask(_Read(session_id)) for session_id in workload.sessions}
         return took_s, Answers(replies, histories)

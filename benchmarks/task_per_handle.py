@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
@@ -24,6 +23,7 @@ from dragoman import (
 )
 
 from .acceptance_rules import RequestRules, SessionTurns, refusal
+from .clock import clock
 from .committed import Answers
 from .contestants import awaited, check_opened
 from .workload import Workload
@@ -121,11 +121,11 @@ def tasks_in_flight(workload: Workload, settings: Settings) -> tuple[float, Answ
 
 async def _inside(workload: Workload, settings: Settings, count: int) -> tuple[float, Answers]:
     memory = _Memory(settings)
-    began = time.perf_counter()
+    began = clock.now()
     registered = await awaited(memory.register, [(handoff,) for handoff in workload.handoffs], count)
     activated = await awaited(memory.activate, [(handoff.request_id,) for handoff in workload.handoffs], count)
     replies = await awaited(memory.acknowledge, workload.operations, count)
-    return _done(workload, memory, time.perf_counter() - began, registered, activated, replies)
+    return _done(workload, memory, clock.now() - began, registered, activated, replies)
 
 
 def tasks_from_a_thread(workload: Workload, settings: Settings) -> tuple[float, Answers]:
@@ -139,11 +139,11 @@ def tasks_from_a_thread(workload: Workload, settings: Settings) -> tuple[float, 
 
     try:
         memory = _Memory(settings)
-        began = time.perf_counter()
+        began = clock.now()
         registered = call(memory.register(handoff) for handoff in workload.handoffs)
         activated = call(memory.activate(handoff.request_id) for handoff in workload.handoffs)
         replies = call(memory.acknowledge(*operation) for operation in workload.operations)
-        return _done(workload, memory, time.perf_counter() - began, registered, activated, replies)
+        return _done(workload, memory, clock.now() - began, registered, activated, replies)
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
