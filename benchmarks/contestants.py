@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
+
+import pykka
 
 from dragoman import (
     AckReply,
@@ -112,10 +114,10 @@ def pipelined(workload: Workload, settings: Settings) -> tuple[float, Answers]:
         return took_s, Answers(replies, _histories(runtime, workload))
 
 
-def in_flight(futures: Iterable[Future[T]]) -> list[T]:
+def in_flight(futures: Iterable[pykka.Future[T]]) -> list[T]:
     """Send on until 1000 wait, then take answers until 500 do; the answers in the order of sending."""
     replies: list[T] = []
-    waiting: deque[Future[T]] = deque()
+    waiting: deque[pykka.Future[T]] = deque()
     for future in futures:
         waiting.append(future)
         if len(waiting) == _MOST_IN_FLIGHT:
@@ -194,7 +196,7 @@ def _acknowledge(runtime: Runtime, request_id: str, parent_id: str, result: str 
     )
 
 
-async def awaited(call: Callable[..., Future[Any]], arguments: Iterable[Any], count: int) -> list[Any]:
+async def awaited(call: Callable[..., Awaitable[Any]], arguments: Iterable[Any], count: int) -> list[Any]:
     """The answers to `call` with each of the arguments, in their order, `count` tasks at a time."""
     stream = enumerate(arguments)
     answers: dict[int, Any] = {}

@@ -79,7 +79,7 @@ def undisturbed(cost: Cost) -> float:
         gc.unfreeze()
 
 
-_STEADY_S = 0.2
+STEADY_S = 0.2
 _MOST_REPEATS = 9
 
 
@@ -89,7 +89,7 @@ def steady(cost: Cost) -> float:
     A side that takes some milliseconds would otherwise be hit by another process, or not, as a whole.
     """
     costs: list[float] = []
-    ends = time.perf_counter() + _STEADY_S
+    ends = time.perf_counter() + STEADY_S
     while not costs or (len(costs) < _MOST_REPEATS and time.perf_counter() < ends):
         costs.append(undisturbed(cost))
     return statistics.median(costs)

@@ -9,6 +9,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Any
 
 from dragoman import AckStatus, Future, Handoff, Parent, RegisterStatus, Runtime, Settings
 
@@ -127,16 +128,16 @@ def waiting(size: Size, runs: int) -> list[Figure]:
     )
 
 
-def _each(answers: Iterable[Future[object]]) -> None:
+def _each(answers: Iterable[Future[Any]]) -> None:
     for answer in answers:
         answer.get()
 
 
-def _all(answers: Iterable[Future[object]]) -> None:
+def _all(answers: Iterable[Future[Any]]) -> None:
     _each(list(answers))
 
 
-def _calls(count: int, wait: Callable[[Iterable[Future[object]]], None]) -> float:
+def _calls(count: int, wait: Callable[[Iterable[Future[Any]]], None]) -> float:
     with Runtime() as runtime:
         began = clock.now()
         wait(runtime.activate("nobody") for _ in range(count))
@@ -190,7 +191,8 @@ def _ratio(
 def _with_few(count: int, step: int) -> tuple[float, float, float]:
     """The median of several times: with few handles one is over at once."""
     taken = [_with_handles(count, step) for _ in range(5)]
-    return tuple(statistics.median(values) for values in zip(*taken, strict=True))  # type: ignore[return-value]
+    opened_s, further_s, ack_s = (statistics.median(values) for values in zip(*taken, strict=True))
+    return opened_s, further_s, ack_s
 
 
 def _with_many(count: int, step: int) -> tuple[float, float, float]:
@@ -222,8 +224,8 @@ def _with_handles(count: int, step: int) -> tuple[float, float, float]:
     return opened_s, further_s, statistics.median(costs)
 
 
-def _opened(runtime: Runtime, handoff: Handoff) -> tuple[Future[object], Future[object]]:
-    return runtime.register(handoff), runtime.activate(handoff.request_id)  # type: ignore[return-value]
+def _opened(runtime: Runtime, handoff: Handoff) -> tuple[Future[Any], Future[Any]]:
+    return runtime.register(handoff), runtime.activate(handoff.request_id)
 
 
 def _two_parents(number: int) -> Handoff:

@@ -197,7 +197,7 @@ def _run(
         )
         took_s = clock.now() - began
         check_opened(registered, activated)
-        histories = {session_id: sessions.ask(_Read(session_id)) for session_id in workload.sessions}
+        histories: dict[str, Any] = {name: sessions.ask(_Read(name)) for name in workload.sessions}
         return took_s, Answers(replies, histories)
     finally:
         coordinator.stop()

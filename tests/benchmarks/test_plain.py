@@ -53,7 +53,12 @@ def handoff(chance: random.Random) -> Handoff:
         kept = {"id": parents[place].id, "order": orders[place], "source": "Hello"}
         parents[place] = Parent(**{**kept, chance.choice(list(kept)): chance.choice(ODD)})
     elif chance.random() < 0.1:
-        spoilt = {"provider": ["deepl"], "mode": ["page"], "purpose": ["STRUCTURED_RECOVERY"], "parents": [(), ("p0",)]}
+        spoilt: dict[str, list[Any]] = {
+            "provider": ["deepl"],
+            "mode": ["page"],
+            "purpose": ["STRUCTURED_RECOVERY"],
+            "parents": [(), ("p0",)],
+        }
         name = chance.choice(list(fields))
         fields[name] = chance.choice([*spoilt.get(name, []), *ODD])
     return Handoff(**fields)
