@@ -7,7 +7,17 @@ from functools import partial
 
 from dragoman import Settings
 
-from .contestants import Contestant, asyncio_tasks, blocking, callers, pipelined, plain, seconds
+from .committed import Order
+from .contestants import (
+    Contestant,
+    asyncio_tasks,
+    blocking,
+    callers,
+    callers_of_all_sessions,
+    pipelined,
+    plain,
+    seconds,
+)
 from .figures import Comparison, Figure, compare
 from .plain import LEFT_OUT
 from .sizes import Size
@@ -29,10 +39,22 @@ def acceptance_of_many(size: Size, runs: int) -> list[Figure]:
 
 
 def _figures(workload: Workload, runs: int) -> list[Figure]:
+    orders: dict[Contestant, Order] = {plain: Order.APART, callers_of_all_sessions: Order.ANY}
     what = f"{len(workload.handoffs)} requests"
 
     def cost(contestant: Contestant) -> Callable[[], float]:
-        return partial(seconds, contestant, workload, Settings(), between_requests=contestant is not plain)
+        return partial(seconds, contestant, workload, Settings(), order=orders.get(contestant, Order.REGISTERED))
+
+    def over_one(name: str, contestant: Contestant) -> Comparison:
+        return Comparison(
+            title=f"{name} / one, {what}",
+            over=cost(contestant),
+            under=cost(blocking),
+            names=(name, "one blocking caller"),
+            at_most=1.5,
+            aim=1.2,
+            note="8 callers: each has its own requests, in its own sessions if nothing else is said; by the parent",
+        )
 
     def over_plain(name: str, contestant: Contestant, at_most: float, aim: float) -> Comparison:
         return Comparison(
@@ -50,15 +72,8 @@ def _figures(workload: Workload, runs: int) -> list[Figure]:
             over_plain("one blocking caller", blocking, 2, 1.25),
             over_plain("pipelined caller", pipelined, 2.5, 1.75),
             over_plain("asyncio, 64 tasks", asyncio_tasks, 6, 4),
-            Comparison(
-                title=f"8 blocking callers / one, {what}",
-                over=cost(callers),
-                under=cost(blocking),
-                names=("8 blocking callers", "one blocking caller"),
-                at_most=1.5,
-                aim=1.2,
-                note="by the parent; each caller has its own requests and sessions",
-            ),
+            over_one("8 blocking callers", callers),
+            over_one("8 blocking callers that share the sessions", callers_of_all_sessions),
         ],
         runs,
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from enum import Enum
+from itertools import groupby
 
 import attrs
 
@@ -15,10 +17,18 @@ from dragoman import AckReply, AckStatus, Turn
 
 from .workload import Workload
 
-__all__ = ["Answers", "WrongAnswers", "check"]
+__all__ = ["Answers", "Order", "WrongAnswers", "check"]
 
 _REPEATED = (AckStatus.DUPLICATE, AckStatus.STALE)
 _UNKNOWN = (AckStatus.UNKNOWN_PARENT, AckStatus.STALE)
+
+
+class Order(Enum):
+    """How the requests of one session have to commit."""
+
+    REGISTERED = "one after another, in the order of the workload"
+    ANY = "one after another, in any order: several callers registered them at the same time"
+    APART = "each in its own order alone"
 
 
 class WrongAnswers(Exception):
@@ -33,20 +43,19 @@ class Answers:
     histories: Mapping[str, Sequence[Turn]]
 
 
-def check(workload: Workload, answers: Answers, *, max_turns: int, between_requests: bool) -> None:
-    """Raise `WrongAnswers` unless all of it is right.
-
-    `max_turns` is how many turns a session keeps. `between_requests` tells whether the requests of a session have to
-    commit in the order of their registration; if not, each has its own order alone.
-    """
-    _check_replies(workload, answers.replies, all_told=not between_requests)
+def check(workload: Workload, answers: Answers, *, max_turns: int, order: Order) -> None:
+    """Raise `WrongAnswers` unless all of it is right; `max_turns` is how many turns a session keeps."""
+    _check_replies(workload, answers.replies, all_told=order is Order.APART)
     for session_id in workload.sessions:
         turns = list(answers.histories.get(session_id, ()))
-        if between_requests:
+        if order is Order.REGISTERED:
             expected = _expected_turns(workload, session_id)[-max_turns:] if max_turns else []
             _require(turns == expected, f"session {session_id}: its turns are not the newest in order")
         else:
             _check_apart(workload, session_id, turns, max_turns)
+        if order is Order.ANY:
+            runs = [request_id for request_id, _turns in groupby(turns, key=lambda turn: turn.request_id)]
+            _require(len(set(runs)) == len(runs), f"session {session_id}: its requests are mixed")
 
 
 def _check_replies(workload: Workload, replies: Sequence[AckReply], *, all_told: bool) -> None:

@@ -21,6 +21,7 @@ from dragoman import (
     ActivateReply,
     ActivateStatus,
     Future,
+    Handoff,
     RegisterReply,
     RegisterStatus,
     Runtime,
@@ -28,11 +29,21 @@ from dragoman import (
 )
 
 from .clock import clock
-from .committed import Answers, WrongAnswers, check
+from .committed import Answers, Order, WrongAnswers, check
 from .plain import Plain
 from .workload import Workload
 
-__all__ = ["RUNTIME_CONTESTANTS", "Contestant", "asyncio_tasks", "blocking", "callers", "pipelined", "plain", "seconds"]
+__all__ = [
+    "RUNTIME_CONTESTANTS",
+    "Contestant",
+    "asyncio_tasks",
+    "blocking",
+    "callers",
+    "callers_of_all_sessions",
+    "pipelined",
+    "plain",
+    "seconds",
+]
 
 Contestant = Callable[[Workload, Settings], tuple[float, Answers]]
 """Does a workload: the seconds that it took, and its answers."""
@@ -45,10 +56,12 @@ CALLERS = 8
 TASKS = 64
 
 
-def seconds(contestant: Contestant, workload: Workload, settings: Settings, *, between_requests: bool = True) -> float:
+def seconds(
+    contestant: Contestant, workload: Workload, settings: Settings, *, order: Order = Order.REGISTERED
+) -> float:
     """The seconds for one accepted parent; raises `WrongAnswers` if the contestant did not do it right."""
     took_s, answers = contestant(workload, settings)
-    check(workload, answers, max_turns=settings.max_turns, between_requests=between_requests)
+    check(workload, answers, max_turns=settings.max_turns, order=order)
     return took_s / workload.accepted
 
 
@@ -129,7 +142,17 @@ def in_flight(futures: Iterable[pykka.Future[T]]) -> list[T]:
 
 def callers(workload: Workload, settings: Settings, *, count: int = CALLERS) -> tuple[float, Answers]:
     """`count` threads, each a blocking caller with the requests of its own sessions."""
-    parts = _parts(workload, count)
+    sessions = {session_id: place for place, session_id in enumerate(workload.sessions)}
+    return _called(workload, settings, _parts(workload, count, lambda handoff, _place: sessions[handoff.session_id]))
+
+
+def callers_of_all_sessions(workload: Workload, settings: Settings, *, count: int = CALLERS) -> tuple[float, Answers]:
+    """The same, but each with its own requests in sessions that all of them use."""
+    block = max(1, len(workload.handoffs) // count)
+    return _called(workload, settings, _parts(workload, count, lambda _handoff, place: place // block))
+
+
+def _called(workload: Workload, settings: Settings, parts: list[Workload]) -> tuple[float, Answers]:
     done: list[tuple[list[RegisterReply], list[ActivateReply], list[AckReply]]] = [([], [], []) for _ in parts]
     faults: list[BaseException] = []
     with Runtime(settings) as runtime:
@@ -158,13 +181,12 @@ def callers(workload: Workload, settings: Settings, *, count: int = CALLERS) -> 
         return took_s, Answers(replies, _histories(runtime, workload))
 
 
-def _parts(workload: Workload, count: int) -> list[Workload]:
-    """The workload in `count` parts or fewer, by session: the order within a session is that of one caller."""
-    sessions = {session_id: place % count for place, session_id in enumerate(workload.sessions)}
-    owned: list[set[str]] = [set() for _ in range(min(count, len(sessions)))]
-    for handoff in workload.handoffs:
-        owned[sessions[handoff.session_id]].add(handoff.request_id)
-    return [workload.part(frozenset(requests)) for requests in owned]
+def _parts(workload: Workload, count: int, owner: Callable[[Handoff, int], int]) -> list[Workload]:
+    """The workload in `count` parts or fewer, by the number (modulo `count`) that each request is given."""
+    owned: list[set[str]] = [set() for _ in range(count)]
+    for place, handoff in enumerate(workload.handoffs):
+        owned[owner(handoff, place) % count].add(handoff.request_id)
+    return [workload.part(frozenset(requests)) for requests in owned if requests]
 
 
 def _merged(workload: Workload, parts: list[Workload], replies: list[list[AckReply]]) -> list[AckReply]:

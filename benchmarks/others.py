@@ -9,6 +9,7 @@ from functools import partial
 
 from dragoman import Settings
 
+from .committed import Order
 from .contestants import Contestant, plain, seconds
 from .figures import Comparison, Figure, compare
 from .on_ray import ray_blocking, ray_in_flight, why_no_ray
@@ -41,7 +42,7 @@ def others(size: Size, runs: int) -> list[Figure]:
     contestants = _CONTESTANTS if missing is not None else _CONTESTANTS | _ON_RAY
 
     def cost(contestant: Contestant) -> partial[float]:
-        return partial(seconds, contestant, workload, Settings(), between_requests=False)
+        return partial(seconds, contestant, workload, Settings(), order=Order.APART)
 
     figures = compare(
         [

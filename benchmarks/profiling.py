@@ -1,7 +1,7 @@
 """Where the time of the acceptance workload goes: one contestant under cProfile, by the accepted parent.
 
-The profiler makes every call dearer, and short ones most of all: read the counts and the order, not the sum. What a
-thread waits for is not counted.
+The profiler makes every call dearer, and short ones most of all: read the counts and the order, not the sum. The time
+that a thread waits stands at `acquire`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import io
 import pstats
 import sys
 import threading
-import time
 
 from dragoman import Settings
 
@@ -32,14 +31,14 @@ def profile(contestant: str, workload: Workload, top: int = 40) -> str:
     original = threading.Thread.run
 
     def run(thread: threading.Thread) -> None:
-        of_thread = cProfile.Profile(time.thread_time)
+        of_thread = cProfile.Profile()
         profiles.append(of_thread)
         of_thread.runcall(original, thread)
 
     if sys.version_info < (3, 12):
         threading.Thread.run = run  # type: ignore[assignment,method-assign]
     try:
-        own = cProfile.Profile(time.thread_time)
+        own = cProfile.Profile()
         profiles.append(own)
         own.runcall(PROFILED[contestant], workload, Settings())
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 import pytest
 
-from benchmarks.committed import Answers, WrongAnswers, check
+from benchmarks.committed import Answers, Order, WrongAnswers, check
 from benchmarks.contestants import blocking, plain
 from benchmarks.workload import Workload, make_workload
 from dragoman import AckReply, AckStatus, Settings
@@ -77,27 +77,48 @@ def done(request: pytest.FixtureRequest) -> tuple[Answers, bool]:
 
 def test_right_answers_pass(done: tuple[Answers, bool]) -> None:
     answers, ordered = done
-    check(WORKLOAD, answers, max_turns=1000, between_requests=ordered)
+    check(WORKLOAD, answers, max_turns=1000, order=Order.REGISTERED if ordered else Order.APART)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_wrong_answer_is_told(done: tuple[Answers, bool], fault: str) -> None:
     answers, ordered = done
     with pytest.raises(WrongAnswers):
-        check(WORKLOAD, FAULTS[fault](answers), max_turns=1000, between_requests=ordered)
+        check(WORKLOAD, FAULTS[fault](answers), max_turns=1000, order=Order.REGISTERED if ordered else Order.APART)
 
 
 def test_committing_without_telling_is_told_where_each_commit_has_its_ack() -> None:
     answers = plain(WORKLOAD, EVERYTHING)[1]
     silent = with_committed(answers, lambda ids: ids[1:])
     with pytest.raises(WrongAnswers, match="without being told"):
-        check(WORKLOAD, silent, max_turns=1000, between_requests=False)
+        check(WORKLOAD, silent, max_turns=1000, order=Order.APART)
 
 
 def test_an_order_of_arrival_between_requests_is_told() -> None:
     answers = plain(WORKLOAD, EVERYTHING)[1]
     with pytest.raises(WrongAnswers, match="not the newest in order"):
-        check(WORKLOAD, answers, max_turns=1000, between_requests=True)
+        check(WORKLOAD, answers, max_turns=1000, order=Order.REGISTERED)
+
+
+def test_requests_that_are_mixed_are_told_where_only_their_order_is_open() -> None:
+    answers = blocking(WORKLOAD, EVERYTHING)[1]
+    turns = list(answers.histories["s0"])
+    request_ids = list(dict.fromkeys(turn.request_id for turn in turns))
+    reordered = [turn for request_id in reversed(request_ids) for turn in turns if turn.request_id == request_id]
+    swapped = attrs.evolve(answers, histories={**answers.histories, "s0": reordered})
+    check(WORKLOAD, swapped, max_turns=1000, order=Order.ANY)
+    with pytest.raises(WrongAnswers):
+        check(WORKLOAD, swapped, max_turns=1000, order=Order.REGISTERED)
+    of_first = [turn for turn in turns if turn.request_id == request_ids[0]]
+    of_others = [turn for turn in turns if turn.request_id != request_ids[0]]
+    between = [*of_first[:1], *of_others, *of_first[1:]]
+    with pytest.raises(WrongAnswers, match="are mixed"):
+        check(
+            WORKLOAD,
+            attrs.evolve(answers, histories={**answers.histories, "s0": between}),
+            max_turns=1000,
+            order=Order.ANY,
+        )
 
 
 def test_the_workload_is_what_it_says() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks import figures as figures_module
 from benchmarks.__main__ import main
-from benchmarks.contestants import RUNTIME_CONTESTANTS, plain, seconds
+from benchmarks.committed import Order
+from benchmarks.contestants import RUNTIME_CONTESTANTS, callers_of_all_sessions, plain, seconds
 from benchmarks.figures import Comparison, Figure, compare
 from benchmarks.measures import MEASURES
 from benchmarks.report import as_json, as_text
@@ -53,6 +54,7 @@ def test_a_measure_has_its_figures(name: str) -> None:
 CONTESTANTS = {
     "plain": plain,
     **RUNTIME_CONTESTANTS,
+    "callers_of_all_sessions": callers_of_all_sessions,
     "stock_blocking": stock_blocking,
     "stock_pipelined": stock_pipelined,
     "tasks_awaiting": tasks_awaiting,
@@ -61,13 +63,15 @@ CONTESTANTS = {
 }
 
 
+ORDERS = {"callers_of_all_sessions": Order.ANY}
+
+
 @pytest.mark.parametrize("name", CONTESTANTS)
 def test_a_contestant_commits_every_parent_in_order(name: str) -> None:
     """With sessions that keep all turns, so that every one of them is looked at, and not the newest alone."""
     workload = make_workload(requests=9, sessions=3, parents=8, doubled=0.1, unknown=0.1)
-    took_s = seconds(
-        CONTESTANTS[name], workload, Settings(max_turns=1000), between_requests=name in RUNTIME_CONTESTANTS
-    )
+    order = Order.REGISTERED if name in RUNTIME_CONTESTANTS else ORDERS.get(name, Order.APART)
+    took_s = seconds(CONTESTANTS[name], workload, Settings(max_turns=1000), order=order)
     assert took_s > 0
 
 
