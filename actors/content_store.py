@@ -62,11 +62,13 @@ _MAX_GROWTHS = 1000
 class ContentStore(Actor):
     """Owns the content entries, their refs and bounds, the counters, and the retention policy in force."""
 
+    prompt = True
+
     def __init__(self, dispatcher: Dispatcher, settings: Settings) -> None:
         super().__init__(dispatcher)
         self._enabled = settings.content_enabled
         self._sessions: dict[str, SessionContents] = {}
-        self._entries = Entries(Retention.of(settings), self._gone, self._forgotten)
+        self._entries = Entries(Retention.of(settings), self._gone, self._notes_gone, self._opened, self._forgotten)
         self._writes = self._hits = 0
         self._ended: Counter[MissReason] = Counter()
         self._skips: Counter[str] = Counter()
@@ -80,20 +82,47 @@ class ContentStore(Actor):
             session = self._sessions[session_id] = SessionContents(session_id, self.dispatcher.random_bits)
         return session
 
+    def _look_into(self, session_id: str) -> SessionContents | None:
+        """What a session holds by its names, if there is such a session."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            self._entries.open_notes(session.entries)
+        return session
+
     @handles(StoreTurns)
     def _store_turns(self, message: StoreTurns, _envelope: Envelope[Any]) -> None:
         session = self._session(message.session_id)
-        for number, turn in enumerate(message.turns, message.first):
+        if not self._enabled and self.dispatcher.observer is None:
+            self._skips[SkipReason.CONTENT_DISABLED] += len(message.turns)
+            session.add_unstored_turns(message.turns)
+            return
+        retention = self._entries.retention
+        now_us, stamp = self.dispatcher.now_us(), self.dispatcher.stamp()
+        turns, first = message.turns, message.first
+        sizes = [text_bytes(turn.assistant) for turn in turns]
+        if (
+            retention.ttl_us is None
+            and self._enabled
+            and retention.max_entries
+            and self.dispatcher.observer is None
+            and not session.knows_unstored_turns
+            and max(sizes) <= retention.max_entry_bytes
+        ):
+            self._writes += len(turns)
+            self._entries.note(session.entries, turns, sizes, first, now_us, stamp)
+            return
+        self._entries.open_notes(session.entries)
+        for number, (turn, size) in enumerate(zip(turns, sizes, strict=True), first):
             name = f"{turn.request_id}/{turn.parent_id}"
-            size = text_bytes(turn.assistant)
-            reason = why_not_stored(self._entries.retention, enabled=self._enabled, content_bytes=size)
+            reason = why_not_stored(retention, enabled=self._enabled, content_bytes=size)
             if reason is None:
                 entry = Entry(session.entries, name, turn.assistant, size, EvictionClass.TOP, number)
-                self._put(entry)
+                self._put(entry, now_us, stamp)
                 session.add_turn(entry)
             else:
                 self._skip(message.session_id, name, reason, size)
                 session.add_unstored_turn(name)
+        self._await_expiry()
 
     @handles(StoreCall)
     def _store_call(self, message: StoreCall, _envelope: Envelope[Any]) -> CallRecord:
@@ -126,15 +155,16 @@ class ContentStore(Actor):
 
     def _write_call(self, session: SessionContents, call_id: str, content: Payload, depth: int) -> Entry:
         entry = Entry(session.entries, call_id, content, content.bytes, eviction_class(depth))
-        self._put(entry)
+        self._put(entry, self.dispatcher.now_us(), self.dispatcher.stamp())
+        self._await_expiry()
         _log("stored", session.entries.session_id, call_id, entry=entry, ref=session.ref(entry))
         return entry
 
-    def _put(self, entry: Entry) -> None:
-        self._entries.put(entry, self.dispatcher.now_us(), self.dispatcher.stamp())
+    def _put(self, entry: Entry, now_us: int, stamp: int) -> None:
+        self._entries.put(entry, now_us, stamp)
         self._writes += 1
-        self._await_expiry()
-        self.observe(("content", entry.session.session_id, entry.name, "stored"))
+        if self.dispatcher.observer is not None:
+            self.observe(("content", entry.session.session_id, entry.name, "stored"))
 
     def _skip(self, session_id: str, name: str, reason: SkipReason, size: int | None) -> None:
         self._skips[reason] += 1
@@ -145,7 +175,7 @@ class ContentStore(Actor):
     def _refer(self, message: Refer, _envelope: Envelope[Any]) -> ReferReply:
         """Store what a child call left in the waiting area; a second reference changes nothing."""
         self._entries.expire(self.dispatcher.now_us())
-        session = self._sessions.get(message.session_id)
+        session = self._look_into(message.session_id)
         call = None if session is None else session.calls.get(message.child_id)
         held = None if session is None else session.waiting.get(message.child_id)
         if session is not None and call is not None and call.is_there:
@@ -175,7 +205,7 @@ class ContentStore(Actor):
     @handles(Resolve)
     def _resolve(self, message: Resolve, _envelope: Envelope[Any]) -> Resolved:
         self._entries.expire(self.dispatcher.now_us())
-        session = self._sessions.get(message.session_id)
+        session = self._look_into(message.session_id)
         if session is None:
             return self._miss(message.session_id, MissReason.UNKNOWN)
         found = session.find(message.name, as_call=message.as_call)
@@ -203,7 +233,7 @@ class ContentStore(Actor):
 
     @handles(RefTurns)
     def _ref_turns(self, message: RefTurns, _envelope: Envelope[Any]) -> tuple[Turn, ...]:
-        session = self._sessions.get(message.session_id)
+        session = self._look_into(message.session_id)
         if session is None:
             return message.turns
         return tuple(session.with_ref(number, turn) for number, turn in enumerate(message.turns, message.first))
@@ -296,9 +326,16 @@ class ContentStore(Actor):
             retention=self._entries.retention,
         )
 
+    def _opened(self, entry: Entry) -> None:
+        self._sessions[entry.session.session_id].add_turn(entry)
+
+    def _notes_gone(self, count: int) -> None:
+        self._ended[MissReason.EVICTED] += count
+
     def _gone(self, entry: Entry, reason: MissReason) -> None:
         self._ended[reason] += 1
-        self.observe(("content", entry.session.session_id, entry.name, reason.value))
+        if self.dispatcher.observer is not None:
+            self.observe(("content", entry.session.session_id, entry.name, reason.value))
         if entry.ref is None:
             return  # nobody can ask for it by a ref, and turns go at the pace of ACKs
         _log("gone", entry.session.session_id, entry.name, entry=entry, ref=entry.ref, reason=reason)
@@ -317,8 +354,10 @@ class ContentStore(Actor):
     def _await_expiry(self) -> None:
         """Keep a timer set for the entry that expires next, as if each had its own, started when it was written."""
         ttl_us = self._entries.retention.ttl_us
+        if ttl_us is None or self._timers:
+            return
         following = self._entries.oldest()
-        if ttl_us is None or following is None or self._timers:
+        if following is None:
             return
         self._next = following
         delay_us = following.written_us + ttl_us + 1 - self.dispatcher.now_us()

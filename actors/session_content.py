@@ -7,9 +7,10 @@ added out first.
 
 from __future__ import annotations
 
+import base64
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 from cachetools import FIFOCache
@@ -24,9 +25,9 @@ from .entries import Entry, SessionEntries
 __all__ = ["CallContent", "SessionContents", "Waiting"]
 
 _REF_PREFIX = "content:"
+_REF_BITS = 136
 _REF_CHARS = 26
-_REF_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
-"""32 of them: 5 bits of chance a character, 130 in a ref."""
+"""5 bits of chance a character: 130 in a ref, and the last 6 bits go unused, since bytes are whole."""
 _MAX_UNSTORED = 512
 """Turns of a session that were not stored and are known as such."""
 
@@ -87,10 +88,16 @@ class SessionContents:
         call = self.calls.get(record.id)
         return call is not None and call.is_there
 
+    @property
+    def knows_unstored_turns(self) -> bool:
+        """Whether some turn is remembered as not stored."""
+        return bool(self._unstored_turns)
+
     def add_turn(self, entry: Entry) -> None:
         """A turn was stored; one that has the same name is reached by its ref alone from now on."""
         self._turns[entry.name] = self._numbered_turns[entry.number] = entry
-        self._unstored_turns.pop(entry.name, None)
+        if self._unstored_turns:
+            self._unstored_turns.pop(entry.name, None)
 
     def add_unstored_turn(self, name: str) -> None:
         self._turns.pop(name, None)
@@ -98,6 +105,10 @@ class SessionContents:
         self._unstored_turns[name] = None
         if len(self._unstored_turns) > _MAX_UNSTORED:
             self._unstored_turns.popitem(last=False)
+
+    def add_unstored_turns(self, turns: Sequence[Turn]) -> None:
+        for turn in turns[-_MAX_UNSTORED:]:
+            self.add_unstored_turn(f"{turn.request_id}/{turn.parent_id}")
 
     def hold(self, call_id: str, held: Waiting, limit_bytes: int) -> None:
         """Keep a value for a later reference; one that does not fit at all pushes nothing out."""
@@ -124,8 +135,8 @@ class SessionContents:
     def ref(self, entry: Entry) -> str:
         """The ref of an entry."""
         if entry.ref is None:
-            bits = self._random_bits(5 * _REF_CHARS)
-            entry.ref = _REF_PREFIX + "".join(_REF_ALPHABET[bits >> 5 * place & 31] for place in range(_REF_CHARS))
+            chance = self._random_bits(_REF_BITS).to_bytes(_REF_BITS // 8, "big")
+            entry.ref = _REF_PREFIX + base64.b32encode(chance)[:_REF_CHARS].decode("ascii").lower()
             self.entries.by_ref[entry.ref] = entry
         return entry.ref
 
@@ -140,11 +151,17 @@ class SessionContents:
         if call is None or call.entry is None:
             return attrs.evolve(record, reason=None if call is None else call.reason)
         kind, mode, digest = call.entry.facts()
-        return attrs.evolve(
-            record,
+        return CallRecord(
+            record.id,
+            record.role,
+            record.method,
+            record.depth,
+            record.parent,
+            record.status,
             content_ref=self.ref(call.entry),
             content_kind=kind,
             content_bytes=call.entry.size,
             content_digest=digest,
             content_mode=mode,
+            time_s=record.time_s,
         )

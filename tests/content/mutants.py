@@ -33,8 +33,9 @@ def evicts_in_order_of_writing(patch: pytest.MonkeyPatch) -> None:
 
 @mutant
 def uses_an_entry_in_its_session_only(patch: pytest.MonkeyPatch) -> None:
-    def use(_self: Entries, entry: Entry) -> None:
-        entry.session.by_class[entry.eviction_class][entry]
+    def use(self: Entries, entry: Entry) -> None:
+        self.open_notes(entry.session)
+        entry.session.by_class[entry.eviction_class].move_to_end(entry)
 
     patch.setattr(Entries, "use", use)
 
@@ -60,7 +61,8 @@ def a_read_extends_the_life(patch: pytest.MonkeyPatch) -> None:
 
     def lively(self: ContentStore, session: SessionContents, entry: Entry) -> Any:
         entry.written_us = self.dispatcher.now_us()
-        self._entries._by_write.move_to_end(entry)
+        if self._entries._by_write is not None:
+            self._entries._by_write.move_to_end(entry)
         return hit(self, session, entry)
 
     patch.setattr(ContentStore, "_hit", lively)
@@ -88,7 +90,8 @@ def counts_the_life_from_the_call_that_is_referred_to(patch: pytest.MonkeyPatch)
             call = self._sessions[message.session_id].calls[message.child_id]
             assert call.entry is not None
             call.entry.written_us = called[id(self), message.session_id, message.child_id]
-            self._entries._by_write.move_to_end(call.entry, last=False)
+            if self._entries._by_write is not None:
+                self._entries._by_write.move_to_end(call.entry, last=False)
             self.cancel_timer("ttl")
             self._await_expiry()
         return reply
@@ -264,9 +267,12 @@ def counts_a_new_life_time_from_its_application(patch: pytest.MonkeyPatch) -> No
     change = Entries.change
 
     def reborn(self: Entries, retention: Retention, sessions: Any, now_us: int) -> None:
+        sessions = tuple(sessions)
         if retention.ttl_us != self.retention.ttl_us:
-            for entry in self._by_write:
-                entry.written_us = now_us
+            for session in sessions:
+                self.open_notes(session)
+                for entry in session:
+                    entry.written_us = now_us
         change(self, retention, sessions, now_us)
 
     patch.setattr(Entries, "change", reborn)
