@@ -21,7 +21,7 @@ from ..protocol.errors import ActorFailed, DragomanError
 from . import interrupts
 from .dispatcher import Dispatcher
 from .futures import Future
-from .mailbox import STOP, Envelope, Inbox, Mailbox, refuse
+from .mailbox import LATER, STOP, Envelope, Inbox, Mailbox, refuse
 from .reporting import place_of, report
 from .timers import TimerEntry, TimerFired
 
@@ -57,6 +57,9 @@ class Actor(pykka.Actor):
     handlers: ClassVar[dict[type, Handler]] = {}
     in_registry: ClassVar[bool] = True
     """Whether pykka's global registry knows this actor. Children are too many: leaving it is linear in its size."""
+
+    prompt: ClassVar[bool] = False
+    """Whether its messages may be handled by the thread that sends them. Not for handlers that call foreign code."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -114,15 +117,14 @@ class Actor(pykka.Actor):
         """What logs, errors and timelines call this actor."""
         return type(self).__name__
 
-    def receive(self, envelope: Envelope[Any]) -> None:
-        """Handle one message to the end; only the mailbox calls this."""
-        if self.dispatcher.observer is not None:
-            self.dispatcher.observer("message", self.name, envelope.message)
-        self.handle(envelope)
+    def receive(self, envelope: Envelope[Any], again: bool = False) -> None:
+        """Handle one message to the end, and answer; `again` if it came before and had to wait.
 
-    def handle(self, envelope: Envelope[Any]) -> None:
-        """Apply the handler of the message, and answer."""
+        Only the mailbox calls this, and the actor itself for what it let wait.
+        """
         message = envelope.message
+        if self.dispatcher.observer is not None and not again:
+            self.dispatcher.observer("message", self.name, message)
         handler = self.handlers.get(type(message))
         failure: ActorFailed | None = None
         told: BaseException | None = None
@@ -139,6 +141,19 @@ class Actor(pykka.Actor):
         elif answer is not DEFERRED and envelope.reply_to is not None:
             envelope.reply_to.settle(answer, None)  # type: ignore[attr-defined]
 
+    def answer_at_once(self, message: Any) -> Any:
+        """The answer to `message` if it can be given without sending anything; else `LATER`, with nothing changed."""
+        return LATER
+
+    def fail_at_once(self, message: object, error: BaseException) -> Future[Any]:
+        """What `receive` does about a fault, for a message that was to be answered at once; its answer."""
+        answer: Future[Any] = Future(self.dispatcher)
+        failure = self._failure(error)
+        told = _alone(error) if isinstance(error, DragomanError) else failure
+        interrupts.keep(error)
+        self._fail(Envelope(message, answer), failure, told)
+        return answer
+
     def owed(self) -> Iterator[Envelope[Any]]:
         """The envelopes that this actor keeps and has yet to answer; they are answered when it stops."""
         return iter(())
@@ -151,14 +166,16 @@ class Actor(pykka.Actor):
             self._timers = {}
         self.cancel_timer(key)
         self._timers[key] = self.dispatcher.start_timer(delay_us, self.mailbox, key, stamp)
-        self.observe(("timer", key, "started for", f"{delay_us / 1e6:g} s"))
+        if self.dispatcher.observer is not None:
+            self.observe(("timer", key, "started for", f"{delay_us / 1e6:g} s"))
 
     def cancel_timer(self, key: str) -> None:
         """End a timer; if it has fired and its message waits in the mailbox, that will be ignored."""
         entry = self._timers.pop(key, None) if self._timers else None
         if entry is not None:
             self.dispatcher.cancel_timer(entry)
-            self.observe(("timer", key, "cancelled"))
+            if self.dispatcher.observer is not None:
+                self.observe(("timer", key, "cancelled"))
 
     def on_timer(self, key: str) -> None:
         """What a timer does."""

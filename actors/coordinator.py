@@ -58,7 +58,7 @@ from ..protocol.statuses import (
 from .actor import DEFERRED, STOP_ENVELOPE, handles
 from .futures import Future
 from .lanes import Lane, Route, hold_of
-from .mailbox import CallFailed, Envelope, answer, refuse
+from .mailbox import LATER, CallFailed, Envelope, answer, refuse
 from .registrations import OPENING, Registrations
 from .session_operations import EXPIRY
 
@@ -81,22 +81,36 @@ _FromHandle = HandleClosed | TurnTaken | WaitedTooLong | PassedOver | WindowEnde
 class AcceptanceCoordinator(Registrations):
     """Owns which request is open where, and lets the operations of a session pass one after another."""
 
+    prompt = True
+
     @handles(Acknowledge, Reject, Activate)
     def _to_handle(self, message: Any, envelope: Envelope[Any]) -> Any:
-        before = self._registration_before(message.request_id)
-        if before is not None:
-            return self._lanes.wait(before, envelope)
+        request_id = message.request_id
+        if self._waiting or self._opening:
+            before = self._registration_before(request_id)
+            if before is not None:
+                return self._lanes.wait(before, envelope)
+        route = self._routes.get(request_id)
+        if route is None:
+            return _UNKNOWN[type(message)]
+        if not route.lane.passes_on(route, envelope):
+            return self._lanes.wait(route.lane, envelope)
+        if type(message) is Reject:
+            route.rejects = True
+        return DEFERRED
+
+    def answer_at_once(self, message: Acknowledge | Reject) -> Any:
+        if self._waiting or self._opening:
+            return LATER
         route = self._routes.get(message.request_id)
         if route is None:
             return _UNKNOWN[type(message)]
         lane = route.lane
-        if not lane.lets_pass(route):
-            return self._lanes.wait(lane, envelope)
-        lane.enter(route, envelope.reply_to)  # type: ignore[arg-type]
+        if lane.waiting or lane.holds or (lane.unanswered and lane.next_answer is not None):
+            return LATER
         if type(message) is Reject:
             route.rejects = True
-        route.mailbox.put(envelope)
-        return DEFERRED
+        return route.mailbox.ask_at_once(message)
 
     @handles(ReadStatus)
     def _read_status(self, message: ReadStatus, envelope: Envelope[Any]) -> Any:

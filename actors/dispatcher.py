@@ -11,17 +11,18 @@ import abc
 import threading
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from ..protocol.errors import ActorFailed, InvalidArgument
+from .futures import Future
+from .mailbox import Envelope
 from .reporting import report
 from .timers import TimerEntry
 
 if TYPE_CHECKING:
-    from .futures import Future
-    from .mailbox import DeadReason, Envelope, Mailbox
+    from .mailbox import DeadReason, Mailbox
 
 __all__ = ["Dispatcher", "MessageCounts"]
 
@@ -44,6 +45,9 @@ class MessageCounts:
 
 class Dispatcher(abc.ABC):
     """Runs actors; see the module."""
+
+    delivers_at_once: ClassVar[bool] = False
+    """Whether the messages of prompt actors are handled by their senders, rather than in an order that it decides."""
 
     def __init__(self) -> None:
         self._live: set[Mailbox] = set()
@@ -71,6 +75,16 @@ class Dispatcher(abc.ABC):
     @abc.abstractmethod
     def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
         """Put an envelope that comes from outside of the actors."""
+
+    def ask(self, mailbox: Mailbox, message: object) -> Future[Any]:
+        """Ask an actor from outside: the future of its answer."""
+        future: Future[Any] = Future(self)
+        self.post(mailbox, Envelope(message, future))
+        return future
+
+    def ask_at_once(self, mailbox: Mailbox, message: object) -> Future[Any]:
+        """`ask`, for a message that the actor can often answer without sending anything."""
+        return self.ask(mailbox, message)
 
     @abc.abstractmethod
     def wait(self, future: Future[Any], timeout_s: float | None, *, helping: bool = True) -> None:

@@ -23,12 +23,15 @@ from ..protocol.errors import BlockingInHandler, DragomanError, InvalidArgument
 from . import interrupts
 from .parking import Gate
 from .reporting import report
-from .running import here
+from .running import here, in_handler
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from .dispatcher import Dispatcher
+
+_changing_callbacks = threading.Lock()
+"""One for all futures, since few have callbacks and a lock each would cost as much as the rest of a future."""
 
 __all__ = ["Future", "WaitTimeout", "call_on"]
 
@@ -50,7 +53,7 @@ class WaitTimeout(DragomanError, pykka.Timeout, TimeoutError):
 class Future(pykka.Future[T]):
     """The answer to one message; see the module for its rules."""
 
-    __slots__ = ("_born_inside", "_callbacks", "_error", "_lock", "_value", "dispatcher", "done")
+    __slots__ = ("_born_inside", "_callbacks", "_error", "_open", "_value", "dispatcher", "done")
 
     _get_hook: Callable[[float | None], T] | None = None
 
@@ -62,7 +65,8 @@ class Future(pykka.Future[T]):
         self._value: Any = None
         self._error: BaseException | None = None
         self._callbacks: list[Callable[[Future[T]], object]] | None = None
-        self._lock = threading.Lock()
+        # The right to give the answer: whoever deletes it has it, one step under the interpreter lock.
+        self._open = None
 
     def __repr__(self) -> str:
         return f"<Future {'done' if self.done else 'open'}>"
@@ -73,18 +77,19 @@ class Future(pykka.Future[T]):
         Raises `WaitTimeout` if it is not there by then, `BlockingInHandler` inside an actor's handler (one that is
         there may be read, if it was not asked for in a handler), and whatever error the answer is.
         """
-        if here.dispatcher is not None and (not self.done or (self._born_inside and not here.calls_back)):
-            # An answer that a handler asked for itself may happen to be there: a mistake should not depend on luck.
-            raise BlockingInHandler
-        if timeout is not None and not isinstance(timeout, int | float):
-            raise InvalidArgument("timeout", "must be a number of seconds, or None")
-        if not self.done:
-            if self._get_hook is not None:
-                return super().get(timeout=timeout)
-            if self.dispatcher is None:
-                self.block(timeout)
-            else:
-                self.dispatcher.wait(self, timeout)
+        if timeout is not None:
+            check_timeout(timeout)
+        if not self.done or self._born_inside:
+            if in_handler() and (not self.done or not here.calls_back):
+                # An answer that a handler asked for itself may happen to be there: a mistake should not depend on luck.
+                raise BlockingInHandler
+            if not self.done:
+                if self._get_hook is not None:
+                    return super().get(timeout=timeout)
+                if self.dispatcher is None:
+                    self.block(timeout)
+                else:
+                    self.dispatcher.wait(self, timeout)
         try:
             return self._answer()
         finally:
@@ -139,39 +144,47 @@ class Future(pykka.Future[T]):
 
     def settle(self, value: Any, error: BaseException | None) -> bool:
         """Give the answer if there is none yet; whether it was given."""
-        with self._lock:
-            if self.done or self._get_hook is not None:
-                return False
-            self._value, self._error = value, error
-            self.done = True
-            callbacks, self._callbacks = self._callbacks, None
-        if callbacks is not None:
-            for callback in callbacks:
-                self._call(callback)
+        try:
+            del self._open
+        except AttributeError:
+            return False
+        self._value = value
+        self._error = error
+        self.done = True
+        if self._callbacks is not None:
+            self._call_back()
         return True
 
     def set_get_hook(self, func: Callable[[float | None], T]) -> None:
-        with self._lock:
-            if self.done:
-                raise queue.Full
-            super().__init__()
-            super().set_get_hook(func)
+        if self._get_hook is None:
+            try:
+                del self._open
+            except AttributeError:
+                raise queue.Full from None
+        super().__init__()
+        super().set_get_hook(func)
 
     def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
         """Call `callback` with this future once it is done; at once if it is."""
-        with self._lock:
-            if not self.done:
-                if self._callbacks is None:
-                    self._callbacks = []
-                self._callbacks.append(callback)
-                return
-        self._call(callback)
+        with _changing_callbacks:
+            if self._callbacks is None:
+                self._callbacks = []
+            self._callbacks.append(callback)
+        if self.done:
+            self._call_back()
 
     def remove_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
         """Forget `callback`, if it has not been called."""
-        with self._lock:
+        with _changing_callbacks:
             if self._callbacks is not None and callback in self._callbacks:
                 self._callbacks.remove(callback)
+
+    def _call_back(self) -> None:
+        """Call what waits for the answer, which is there; whoever comes first takes all: each is called once."""
+        with _changing_callbacks:
+            callbacks, self._callbacks = self._callbacks, None
+        for callback in callbacks or ():
+            self._call(callback)
 
     def _call(self, callback: Callable[[Future[T]], object]) -> None:
         outer, here.calls_back = here.calls_back, True
@@ -187,6 +200,43 @@ class Future(pykka.Future[T]):
             raise self._error.with_traceback(None)
         value: T = self._value
         return value
+
+
+class Answered(Future[T]):
+    """A future that was made with its answer, which is all that it holds."""
+
+    __slots__ = ()
+
+    dispatcher = None
+    done = True
+    _born_inside = False
+    _error = None
+    _callbacks = None
+
+    def __init__(self, value: T) -> None:
+        self._value = value
+
+    def get(self, timeout: float | None = None) -> T:
+        if timeout is not None:
+            check_timeout(timeout)
+        return self._value  # type: ignore[no-any-return]
+
+    def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
+        self._call(callback)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Future[T]]:  # type: ignore[override]
+        """What pykka makes its derived futures of (map, filter, join): those have no answer yet."""
+        return Future
+
+
+interrupts.WAITING.add(Answered.get.__code__)
+
+
+def check_timeout(timeout_s: object) -> None:
+    """Raises `InvalidArgument` if a wait cannot last so long."""
+    if not isinstance(timeout_s, int | float):
+        raise InvalidArgument("timeout", "must be a number of seconds, or None")
 
 
 def call_on(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: object) -> None:

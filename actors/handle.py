@@ -16,7 +16,6 @@ from typing import Any
 from ..protocol.execution_messages import SettleParents
 from ..protocol.handles import HANDLE_TABLE, HandleEvent, HandleState
 from ..protocol.handoff import Handoff
-from ..protocol.history import Turn
 from ..protocol.messages import (
     Acknowledge,
     Activate,
@@ -38,7 +37,7 @@ from ..protocol.replies import AckReply, AcksSettled, ActivateReply, CloseReply,
 from ..protocol.statuses import AckStatus, ActivateStatus, CloseCause, CloseStatus, ParentState
 from .actor import DEFERRED, Actor, handles
 from .dispatcher import Dispatcher
-from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .mailbox import LATER, CallFailed, Envelope, Mailbox, answer, refuse
 from .outside import Recording
 
 __all__ = ["AcceptanceHandle"]
@@ -48,6 +47,7 @@ _WAIT = "wait"
 
 _COMMITTED_NOTHING = {status: AckReply(status) for status in AckStatus}
 """Most ACKs commit nothing: one reply a status serves them all."""
+_ACCEPTED, _REJECTED = AckStatus.ACCEPTED, AckStatus.REJECTED
 _STALE = _COMMITTED_NOTHING[AckStatus.STALE]
 
 
@@ -78,6 +78,7 @@ class AcceptanceHandle(Actor):
     )
 
     in_registry = False
+    prompt = True
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class AcceptanceHandle(Actor):
     def name(self) -> str:
         return f"AcceptanceHandle({self._request_id})"
 
-    def receive(self, envelope: Envelope[Any]) -> None:
+    def receive(self, envelope: Envelope[Any], again: bool = False) -> None:
         if self._in_flight:
             kind = type(envelope.message)
             if kind is not TurnsCommitted and kind is not CallFailed:
@@ -128,14 +129,29 @@ class AcceptanceHandle(Actor):
                 return
             self._in_flight = False
             self._unpinned = self._last_commit and kind is TurnsCommitted
-        super().receive(envelope)
+        super().receive(envelope, again)
+
+    def answer_at_once(self, message: Acknowledge | Reject) -> Any:
+        """An ACK that only moves its parent: nothing commits, closes or begins to wait by it."""
+        if self._in_flight:
+            return LATER
+        if self._cause is not None:
+            return _STALE
+        parents = self._parents
+        if self._by_hand or not (self._may_commit or self._has_waited) or not parents.moves_alone(message.parent_id):
+            return LATER
+        if type(message) is Acknowledge:
+            return _COMMITTED_NOTHING[parents.accept(message.parent_id, message.result)]
+        return _COMMITTED_NOTHING[parents.reject(message.parent_id)]
 
     @handles(Acknowledge)
     def _acknowledge(self, message: Acknowledge, envelope: Envelope[Any]) -> Any:
         if self._cause is not None:
             return _STALE
         status = self._accept(message)
-        if status is AckStatus.ACCEPTED and self._by_hand and self._recording is not None:
+        if status is not _ACCEPTED:
+            return _COMMITTED_NOTHING[status]
+        if self._by_hand and self._recording is not None:
             place = self._parents.place_of(message.parent_id)
             self._recording.applied(*self._parents.texts(place))
         return self._after_acks(status, envelope)
@@ -161,7 +177,7 @@ class AcceptanceHandle(Actor):
 
     def _accept(self, message: Acknowledge) -> AckStatus:
         status = self._parents.accept(message.parent_id, message.result)
-        if status is AckStatus.ACCEPTED:
+        if status is _ACCEPTED and self.dispatcher.observer is not None:
             self.observe(("parent", self._request_id, message.parent_id, status.value))
         return status
 
@@ -176,10 +192,10 @@ class AcceptanceHandle(Actor):
         reply: AckReply | AcksSettled
         if isinstance(statuses, AckStatus):
             reply = _COMMITTED_NOTHING[statuses]
-            accepted, rejected = statuses is AckStatus.ACCEPTED, statuses is AckStatus.REJECTED
+            accepted, rejected = statuses is _ACCEPTED, statuses is _REJECTED
         else:
             reply = AcksSettled(statuses)
-            accepted, rejected = AckStatus.ACCEPTED in statuses, AckStatus.REJECTED in statuses
+            accepted, rejected = _ACCEPTED in statuses, _REJECTED in statuses
         if not accepted and not rejected:
             return reply
         if not self._parents.unacknowledged:
@@ -188,7 +204,7 @@ class AcceptanceHandle(Actor):
         if self._may_commit and self._commit_due():
             self._commit_answer = (envelope, statuses)
             return DEFERRED
-        if self._parents.settled:
+        if not self._parents.unacknowledged and self._parents.settled:
             return self._close(CloseCause.COMPLETED, envelope, reply)
         if accepted and not self._may_commit and not self._has_waited:
             # The first accepted parent of a request that waits for its turn begins its one wait.
@@ -201,14 +217,11 @@ class AcceptanceHandle(Actor):
         run = self._parents.due()
         if not run:
             return False
-        turns = []
-        for place in run:
-            parent_id, source, result = self._parents.texts(place)
-            turns.append(Turn(self._request_id, parent_id, source, result))
+        turns = self._parents.turns(self._request_id, run)
         self._committing = run
         self._last_commit = not self._parents.unacknowledged
         self._in_flight = True
-        self._sessions.ask(CommitTurns(self._session_id, tuple(turns), self._last_commit), self.mailbox)
+        self._sessions.ask(CommitTurns(self._session_id, turns, self._last_commit), self.mailbox)
         return True
 
     @handles(TurnsCommitted)

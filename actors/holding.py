@@ -29,11 +29,11 @@ class Holding(Actor):
         self._held: tuple[Envelope[Any], Any] | None = None
         self._behind: deque[Envelope[Any]] = deque()
 
-    def receive(self, envelope: Envelope[Any]) -> None:
+    def receive(self, envelope: Envelope[Any], again: bool = False) -> None:
         if self._held is not None and not isinstance(envelope.message, self.answers | CallFailed):
             self._behind.append(envelope)
             return
-        super().receive(envelope)
+        super().receive(envelope, again)
         while self._behind and self._held is None:
             super().receive(self._behind.popleft())
 

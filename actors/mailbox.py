@@ -7,19 +7,31 @@ it, if both go to one mailbox. At most one thread runs a mailbox at a time.
 
 A mailbox is also the address of its actor: pykka's `ActorRef` wraps it, and the actors hold it directly.
 
-Not promised: any order between messages of senders that know nothing of each other.
+The right to run is one slot of the mailbox that whoever takes it deletes: a single step under the interpreter lock, at
+a tenth of what a lock costs. It is not there before an actor is bound, and from the moment in which a message has to
+wait until the last one was handled. Whoever gives it back looks for messages once more; whoever puts one in takes it if
+it is there: so no message is left behind between the two.
+
+The actors that ACKs pass through are *prompt*: as long as nothing runs or waits in its mailbox, a message to one is
+handled by the thread that sends it, before the send returns. To the actors that looks like another thread that was
+quick: the sender's own mailbox stays taken meanwhile, what comes back to it waits there. Such a chain is as deep as the
+actors that are prompt, since each mailbox is in it once.
+
+Not promised: any order between messages of senders that know nothing of each other; that a send returns while a prompt
+actor is stuck in a handler (none may block); interpreters without an interpreter lock.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import pykka
 from pykka import messages
 from pykka._envelope import Envelope
 
 from ..protocol.errors import ActorStopped
+from .running import DELIVERING
 
 if TYPE_CHECKING:
     from .actor import Actor
@@ -40,7 +52,25 @@ __all__ = [
     "refuse",
 ]
 
+
+class _Later:
+    __slots__ = ()
+
+
+_BATCH = 64
 STOP = messages._ActorStop()
+
+LATER: Final = _Later()
+"""Instead of an answer at once: the message has to take its way through the queue."""
+
+
+class FaultAtOnce(Exception):
+    """An actor that was asked at once has failed; `answer` is what its asker gets."""
+
+    def __init__(self, answer: Future[Any]) -> None:
+        super().__init__()
+        self.answer = answer
+
 
 DeadReason = Literal["stopped", "closed"]
 """Why a letter is dead: its actor stopped with it in the queue, or had stopped before it came."""
@@ -83,64 +113,162 @@ class Asked:
 class Mailbox:
     """The queue of one actor; see the module for its rules.
 
-    Two lists, not a deque: senders append to one, the runner pops from the other, and an idle mailbox weighs a tenth
-    of what an empty deque would.
+    Two lists, not a deque: senders append to one, the runner pops from the other. A mailbox in which nothing ever had
+    to wait has neither; an empty deque would weigh more than all the rest of it.
     """
 
     __slots__ = (
+        "_at_once",
+        "_at_rest",
         "_closed",
         "_current",
+        "_handled",
         "_incoming",
         "_lock",
         "_outgoing",
-        "_scheduled",
-        "accepted",
+        "_prompt",
+        "_queued",
         "actor",
         "dispatcher",
-        "handled",
     )
 
     def __init__(self) -> None:
-        self._incoming: list[Envelope[Any]] = []
-        self._outgoing: list[Envelope[Any]] = []
+        # `_at_rest`, the right to run, is not there yet: until an actor is bound, nothing may be run.
+        self._incoming: list[Envelope[Any]] | None = None
+        self._outgoing: list[Envelope[Any]] | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._prompt = False
         self._current: Envelope[Any] | None = None
-        self._scheduled = True  # until an actor is bound, nothing may be run
+        self._queued = 0
+        self._at_once = 0
         self.actor: Actor | None = None
         self.dispatcher: Dispatcher | None = None
-        self.accepted = 0
-        self.handled = 0
+        self._handled = 0
 
     def __repr__(self) -> str:
         return f"<Mailbox of {self.actor.name if self.actor is not None else 'nobody'}>"
+
+    @property
+    def accepted(self) -> int:
+        """The messages that it took; exact while nothing runs."""
+        return self._queued + self._at_once
+
+    @property
+    def handled(self) -> int:
+        """The messages that were delivered to the actor."""
+        return self._handled + self._at_once
 
     def bind(self, actor: Actor, dispatcher: Dispatcher, first: Envelope[Any] | None = None) -> None:
         """Begin to deliver to `actor`: `first`, then what has come already."""
         with self._lock:
             self.actor = actor
             self.dispatcher = dispatcher
+            self._prompt = actor.prompt and dispatcher.delivers_at_once
             if first is not None:
-                self._incoming.insert(0, first)
-                self.accepted += 1
-            self._scheduled = has_messages = bool(self._incoming)
+                self._incoming = [first, *(self._incoming or ())]
+                self._queued += 1
+            has_messages = bool(self._incoming)
+            if not has_messages:
+                self._at_rest = None
         if has_messages:
             dispatcher.ready(self)
 
     def put(self, envelope: Envelope[Any], /) -> None:
-        """Enqueue; a closed mailbox answers with `ActorStopped` instead."""
+        """Enqueue, or deliver at once where that is as good; a closed mailbox answers with `ActorStopped` instead."""
+        if self._prompt:
+            try:
+                del self._at_rest
+            except AttributeError:
+                pass
+            else:
+                if not self._incoming and not self._closed:
+                    self._deliver(envelope)
+                    return
+                self._at_rest = None
+        self._enqueue(envelope)
+
+    def ask_at_once(self, message: object) -> Any:
+        """The answer of an actor that rests and can give it at once; `LATER`, and nothing was done, if it cannot."""
+        try:
+            del self._at_rest
+        except AttributeError:
+            return LATER
+        try:
+            actor = self.actor
+            if actor is None or self._incoming or self._closed:
+                return LATER
+            answer = actor.answer_at_once(message)
+            if answer is not LATER:
+                self._at_once += 1
+            return answer
+        except FaultAtOnce:
+            self._at_once += 1
+            raise
+        except BaseException as error:
+            self._at_once += 1
+            raise FaultAtOnce(actor.fail_at_once(message, error)) from None  # type: ignore[union-attr]
+        finally:
+            self._at_rest = None
+            if self._incoming:
+                self._resume()
+
+    def _enqueue(self, envelope: Envelope[Any]) -> None:
         with self._lock:
             closed = self._closed
             if not closed:
-                self._incoming.append(envelope)
-                self.accepted += 1
-                if self._scheduled:
-                    return
-                self._scheduled = True
+                if self._incoming is None:
+                    self._incoming = [envelope]
+                else:
+                    self._incoming.append(envelope)
+                self._queued += 1
+                try:
+                    del self._at_rest
+                except AttributeError:
+                    return  # whoever has the right to run finds this before giving it back
         if closed:
             self._refuse(envelope, "closed")
+        elif self._prompt:
+            self._run_here()
         else:
-            self.dispatcher.ready(self)  # type: ignore[union-attr]  # bound, or it would be scheduled
+            self.dispatcher.ready(self)  # type: ignore[union-attr]  # bound, or it would not be at rest
+
+    def _deliver(self, envelope: Envelope[Any]) -> None:
+        """Handle a message in the thread that sends it: nothing is before it, and the right to run is ours."""
+        runs = True
+        try:
+            self._at_once += 1
+            self._current = envelope
+            actor = self.actor
+            if actor is None:
+                _answer_stopped(envelope)  # closed by another thread in this moment
+            else:
+                actor.receive(envelope)
+            self._current = None
+            if not self._incoming:
+                self._at_rest = None
+                runs = False
+        finally:
+            if runs:
+                self._run_here()
+        if self._incoming:
+            self._resume()
+
+    def _resume(self) -> None:
+        """Run what came in the moment in which the right to run was given back: its sender may have found it taken."""
+        try:
+            del self._at_rest
+        except AttributeError:
+            return
+        self._run_here()
+
+    def _run_here(self) -> None:
+        more = True
+        try:
+            more = self.run(_BATCH, None)
+        finally:
+            if more:
+                self.dispatcher.ready(self)  # type: ignore[union-attr]
 
     def tell(self, message: object) -> None:
         """Enqueue a message that needs no answer."""
@@ -156,7 +284,7 @@ class Mailbox:
         return True
 
     def __len__(self) -> int:
-        return len(self._incoming) + len(self._outgoing)
+        return len(self._incoming or ()) + len(self._outgoing or ())
 
     def __bool__(self) -> bool:
         return True
@@ -176,14 +304,14 @@ class Mailbox:
             if not outgoing:
                 with self._lock:
                     if not self._incoming:
-                        self._scheduled = False
+                        self._at_rest = None
                         return False
-                    outgoing = self._turn()
+                    outgoing = self._turn(self._incoming)
             try:
                 envelope = outgoing.pop()
             except IndexError:  # closed by another thread in this moment
                 continue
-            self.handled += 1
+            self._handled += 1
             limit -= 1
             self._current = envelope
             if actor is None or self._closed:
@@ -205,10 +333,9 @@ class Mailbox:
             if self._closed:
                 return None
             self._closed = True
-            left = self._incoming
-            self._incoming = []
+            left, self._incoming = self._incoming or [], None
         refused = len(left)
-        while True:
+        while self._outgoing:
             # The runner may be in the middle of this list; each envelope is popped by exactly one of the two.
             try:
                 envelope = self._outgoing.pop()
@@ -228,17 +355,21 @@ class Mailbox:
             actor.retired()
         return refused
 
-    def _turn(self) -> list[Envelope[Any]]:
+    def _turn(self, incoming: list[Envelope[Any]]) -> list[Envelope[Any]]:
         """Make what has come in the next to go out; the last of that list is the oldest."""
-        outgoing = self._incoming
-        self._incoming, self._outgoing = self._outgoing, outgoing
-        outgoing.reverse()
-        return outgoing
+        incoming.reverse()
+        self._incoming, self._outgoing = self._outgoing, incoming
+        return incoming
 
     def _refuse(self, envelope: Envelope[Any], reason: DeadReason) -> None:
         if self.dispatcher is not None:
             self.dispatcher.dead_letter(envelope.message, reason)
         _answer_stopped(envelope)
+
+
+DELIVERING.add(Mailbox._deliver.__code__)
+DELIVERING.add(Mailbox._run_here.__code__)
+DELIVERING.add(Mailbox.ask_at_once.__code__)
 
 
 def _answer_stopped(envelope: Envelope[Any]) -> None:

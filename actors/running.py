@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .dispatcher import Dispatcher
 
-__all__ = ["here"]
+__all__ = ["DELIVERING", "here", "in_handler"]
 
 
 class _Here(threading.local):
@@ -22,3 +24,18 @@ class _Here(threading.local):
 
 
 here = _Here()
+
+DELIVERING: set[CodeType] = set()
+"""The code that handles a message in the thread of its sender, without a note in `here`: that would cost as much."""
+
+
+def in_handler() -> bool:
+    """Whether this thread is in a handler, or in code that one has called."""
+    if here.dispatcher is not None:
+        return True
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code in DELIVERING:
+            return True
+        frame = frame.f_back
+    return False

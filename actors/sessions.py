@@ -44,6 +44,8 @@ class _InjectedFault(Exception):
 class SessionManager(SessionCalls):
     """Owns the sessions: committed turns, TTL, LRU and the operational turn counter."""
 
+    prompt = True
+
     def __init__(self, dispatcher: Dispatcher, settings: Settings, store: Mailbox) -> None:
         super().__init__(dispatcher, settings, store)
         self._faults: dict[str, int] = {}
@@ -122,6 +124,14 @@ class SessionManager(SessionCalls):
 
     def _write_all(self, session_id: str, session: Session | None, turns: tuple[Turn, ...]) -> list[int]:
         """Write each turn that can be written, and use the session if any could; the places of the others."""
+        if session is not None and session_id not in self._faults:
+            first = session.written + 1
+            session.turns.extend(turns)
+            session.written += len(turns)
+            session.view = None
+            self._use(session_id)
+            self._store.put(Envelope(StoreTurns(session_id, first, turns)))
+            return []
         failed = []
         first = 1 if session is None else session.written + 1
         for place, turn in enumerate(turns):

@@ -6,6 +6,9 @@ costs twenty times what a handler does). A runner handles a batch and puts the m
 the threads fairly. A thread that stops helping wakes a worker if something is ready; so no message waits for a thread
 that has gone.
 
+A message to a prompt actor that rests never gets there: its sender handles it (see the mailbox). A question that such
+an actor can answer without sending anything is not even made a message (`ask_at_once`).
+
 Whatever becomes ready wakes a parked worker, even if its sender may be about to help: it may as well never wait, or
 block in its handler. At most one worker is being woken at a time, which makes that one wake per turn of the
 interpreter lock, not one per message. A worker that takes a mailbox while others are ready wakes the next one.
@@ -25,14 +28,15 @@ from typing import TYPE_CHECKING, Any
 
 from . import interrupts
 from .dispatcher import Dispatcher
-from .futures import Future, WaitTimeout
+from .futures import Answered, Future, WaitTimeout
+from .mailbox import LATER, Envelope, FaultAtOnce
 from .parking import Gate
 from .reporting import report
 from .running import here
 from .timers import TimerEntry, TimerHeap
 
 if TYPE_CHECKING:
-    from .mailbox import Envelope, Mailbox
+    from .mailbox import Mailbox
 
 __all__ = ["ThreadDispatcher"]
 
@@ -48,6 +52,8 @@ class ThreadDispatcher(Dispatcher):
     runtime does not keep the interpreter alive.
     """
 
+    delivers_at_once = True
+
     def __init__(self, workers: int = 2) -> None:
         super().__init__()
         self._ready: deque[Mailbox] = deque()
@@ -58,7 +64,8 @@ class ThreadDispatcher(Dispatcher):
         self._threads: list[threading.Thread] = []
         self._starting = threading.Lock()
         self._timers = TimerHeap()
-        self._timer_change = threading.Condition()
+        self._timer_lock = threading.Lock()
+        self._timer_change = threading.Condition(self._timer_lock)
         self._timer_thread: threading.Thread | None = None
         self._guards = interrupts.guard()
 
@@ -72,6 +79,25 @@ class ThreadDispatcher(Dispatcher):
         self._ready.append(mailbox)
         if not self._waking:
             self._wake()
+
+    def ask(self, mailbox: Mailbox, message: object) -> Future[Any]:
+        future: Future[Any] = Future(self)
+        mailbox.put(Envelope(message, future))
+        if interrupts.pending and here.dispatcher is None:
+            interrupts.raise_pending()
+        return future
+
+    def ask_at_once(self, mailbox: Mailbox, message: object) -> Future[Any]:
+        if here.dispatcher is None and self.observer is None:
+            try:
+                answer = mailbox.ask_at_once(message)
+            except FaultAtOnce as fault:
+                return fault.answer
+            if answer is not LATER:
+                if interrupts.pending:
+                    interrupts.raise_pending()
+                return Answered(answer)
+        return self.ask(mailbox, message)
 
     def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
         mailbox.put(envelope)
@@ -180,7 +206,7 @@ class ThreadDispatcher(Dispatcher):
         return self._timers.stamp()
 
     def start_timer(self, delay_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
-        with self._timer_change:
+        with self._timer_lock:
             due_us = self.now_us() + delay_us
             earliest = self._timers.next_due_us()
             entry = self._timers.start(due_us, mailbox, key, stamp)
@@ -191,11 +217,11 @@ class ThreadDispatcher(Dispatcher):
         return entry
 
     def cancel_timer(self, entry: TimerEntry) -> None:
-        with self._timer_change:
+        with self._timer_lock:
             self._timers.cancel(entry)
 
     def live_timers(self) -> int:
-        with self._timer_change:
+        with self._timer_lock:
             return len(self._timers)
 
     def _start_timer_thread(self) -> None:
@@ -207,8 +233,9 @@ class ThreadDispatcher(Dispatcher):
             self._threads.append(self._timer_thread)
 
     def _tick(self) -> None:
+        here.dispatcher = self
         while True:
-            with self._timer_change:
+            with self._timer_lock:
                 if self._stopping:
                     return
                 due = self._timers.pop_due(self.now_us())
@@ -239,7 +266,7 @@ class ThreadDispatcher(Dispatcher):
         with self._starting:
             first = not self._stopping
             self._stopping = True
-        with self._timer_change:
+        with self._timer_lock:
             self._timer_change.notify_all()
         while self._parked:
             try:

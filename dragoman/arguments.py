@@ -10,6 +10,8 @@ __all__ = ["count_of", "count_or_none", "switch_of", "text_of"]
 
 def text_of(field: str, value: object) -> str:
     """`value` as a plain `str`; raises `InvalidArgument` with the name of the argument if it is no text."""
+    if type(value) is str:
+        return value
     if not isinstance(value, str):
         raise InvalidArgument(field, f"must be text, not {type(value).__name__}")
     return exact(value)

@@ -16,7 +16,7 @@ from .actors.gateway import GatewaySnapshot
 from .actors.history_file import HistoryFile
 from .actors.mailbox import STOP, Envelope, Mailbox
 from .actors.reporting import report
-from .actors.running import here
+from .actors.running import in_handler
 from .actors.sessions import SessionSnapshot
 from .actors.threads import ThreadDispatcher, abandon_with
 from .arguments import count_of, count_or_none, switch_of, text_of
@@ -25,7 +25,7 @@ from .crew import Crew
 from .executing import ExecutingFace
 from .protocol.content_replies import StoreSnapshot
 from .protocol.errors import BlockingInHandler, DragomanError, InvalidArgument, RuntimeClosed
-from .protocol.handoff import Handoff, exact, exact_handoff, examine, in_source_order
+from .protocol.handoff import Handoff, exact, exact_handoff, examine, in_source_order, is_plainly_valid
 from .protocol.history import ChatMessage, Turn, chat_messages
 from .protocol.messages import (
     Acknowledge,
@@ -43,6 +43,7 @@ from .protocol.messages import (
     ShutDown,
 )
 from .protocol.participation import ProviderPolicy
+from .protocol.quick import draft_of
 from .protocol.replies import (
     AckReply,
     ActivateReply,
@@ -59,6 +60,8 @@ from .reports import ShutdownReport, Snapshot
 __all__ = ["Runtime"]
 
 T = TypeVar("T")
+
+_AcknowledgeDraft = draft_of(Acknowledge)
 
 _PROVIDER = "openai"
 _MODE = "select-element"
@@ -122,6 +125,8 @@ class Runtime(ExecutingFace, ContinuityFace):
         """
         if not isinstance(handoff, Handoff):
             raise InvalidArgument("handoff", "must be a Handoff")
+        if is_plainly_valid(handoff):
+            return self._ask(Register(handoff))
         handoff = exact_handoff(handoff)
         reason = examine(handoff)
         if reason is not None:
@@ -139,16 +144,21 @@ class Runtime(ExecutingFace, ContinuityFace):
         handle), `UNKNOWN_PARENT`, `INVALID_RESULT` (no clean text; may be corrected), `DUPLICATE`, `CONFLICT`, which
         change nothing.
         """
-        message = Acknowledge(
-            text_of("request_id", request_id),
-            text_of("parent_id", parent_id),
-            exact(result) if isinstance(result, str) else None,
-        )
-        return self._ask(message)
+        if not type(request_id) is type(parent_id) is type(result) is str:
+            request_id, parent_id = text_of("request_id", request_id), text_of("parent_id", parent_id)
+            result = exact(result) if isinstance(result, str) else None
+        if self._closed:
+            raise RuntimeClosed
+        message: Acknowledge = _AcknowledgeDraft(request_id, parent_id, result)
+        message.__class__ = Acknowledge
+        return self._dispatcher.ask_at_once(self._coordinator, message)
 
     def reject(self, request_id: str, parent_id: str) -> Future[AckReply]:
         """Say that a parent was not accepted (C3.3, C18): it makes no turn, and holds up nobody behind it."""
-        return self._ask(Reject(text_of("request_id", request_id), text_of("parent_id", parent_id)))
+        if self._closed:
+            raise RuntimeClosed
+        message = Reject(text_of("request_id", request_id), text_of("parent_id", parent_id))
+        return self._dispatcher.ask_at_once(self._coordinator, message)
 
     def cancel(self, request_id: str) -> Future[CloseReply]:
         """End a request as cancelled (C9): its execution, and its handle; what has committed stays.
@@ -270,7 +280,7 @@ class Runtime(ExecutingFace, ContinuityFace):
         """
         if not isinstance(timeout, int | float) or not timeout >= 0:
             raise InvalidArgument("timeout", "must be a number of seconds of at least 0")
-        if here.dispatcher is not None or self._crew.loop.inside or self._closer == threading.get_ident():
+        if in_handler() or self._crew.loop.inside or self._closer == threading.get_ident():
             raise BlockingInHandler
         with self._closing:
             if self._report is None:
@@ -342,7 +352,7 @@ class Runtime(ExecutingFace, ContinuityFace):
         """Ask the coordinator, through which whatever names a request or a session goes, or another actor."""
         if self._closed:
             raise RuntimeClosed
-        return self._send(mailbox or self._coordinator, message)
+        return self._dispatcher.ask(mailbox or self._coordinator, message)
 
     def _send(self, mailbox: Mailbox, message: object, future: Future[Any] | None = None) -> Future[Any]:
         future = Future(self._dispatcher) if future is None else future

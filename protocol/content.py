@@ -45,8 +45,9 @@ def is_clean_result(result: object, source: str) -> bool:
     """
     if not isinstance(result, str):
         return False
-    if is_blank(result) and not is_blank(source):
+    if (not result or result.isspace()) and not is_blank(source):
         return False
-    if contains_marker(result) and not all(marker in source for marker in markers_of(result)):
+    if "<" in result and contains_marker(result) and not all(marker in source for marker in markers_of(result)):
         return False
-    return not is_envelope(result)
+    # An envelope has an item with its braces: most texts need no closer look.
+    return "{" not in result or not is_envelope(result)

@@ -15,7 +15,7 @@ from .markers import contains_marker
 from .redaction import redacted
 from .statuses import Purpose
 
-__all__ = ["Handoff", "Parent", "exact", "exact_handoff", "examine", "in_source_order", "plain"]
+__all__ = ["Handoff", "Parent", "exact", "exact_handoff", "examine", "in_source_order", "is_plainly_valid", "plain"]
 
 
 @attrs.frozen
@@ -146,6 +146,31 @@ def exact_handoff(handoff: Handoff) -> Handoff:
         tuple(map(plain_parent, parents)) if isinstance(parents, tuple) else parents,
         plain(handoff.purpose),
     )
+
+
+def is_plainly_valid(handoff: Handoff) -> bool:
+    """Whether a handoff is valid beyond doubt, exact, and in source order already; if not, it may be all the same."""
+    purpose, parents = handoff.purpose, handoff.parents
+    if type(purpose) is not str and type(purpose) is not Purpose:
+        return False
+    for text in (handoff.request_id, handoff.session_id, handoff.provider, handoff.mode):
+        if type(text) is not str or not text:
+            return False
+    if type(parents) is not tuple:
+        return False
+    ids = set()
+    last = -1
+    for parent in parents:
+        if type(parent) is not Parent:
+            return False
+        identity, order, source = parent.id, parent.order, parent.source
+        if type(identity) is not str or type(order) is not int or type(source) is not str:
+            return False
+        if not identity or order <= last or not source or "<" in source:
+            return False
+        last = order
+        ids.add(identity)
+    return 0 < len(ids) == len(parents)
 
 
 def in_source_order(handoff: Handoff) -> Handoff:

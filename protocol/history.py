@@ -16,7 +16,7 @@ _SENTENCE_MARKS = ".!?"
 _LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Turn:
     """One finally accepted logical parent (C2 "ConversationTurn").
 

@@ -61,7 +61,7 @@ class Activate:
     request_id: str
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Acknowledge:
     """An accepting ACK; `result` is None where the caller's result was no text."""
 

@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 from .content import is_clean_result
 from .errors import IllegalTransition
 from .handoff import Parent
+from .history import Turn
+from .quick import draft_of
 from .statuses import AckStatus, ParentState
 
 __all__ = ["PARENT_TABLE", "REFUSALS", "ParentEvent", "RequestParents", "next_state"]
+
+
+_TurnDraft = draft_of(Turn)
 
 
 class ParentEvent(StrEnum):
@@ -53,6 +59,19 @@ REFUSALS = MappingProxyType(
 """ACKs that repeat what is known; every other ACK that is not in the table is a `CONFLICT`."""
 
 
+def _column(event: ParentEvent) -> dict[ParentState, ParentState]:
+    """The table read the other way: what each state becomes by `event`."""
+    return {state: row[event] for state, row in PARENT_TABLE.items() if event in row}
+
+
+_BY_ACCEPT, _BY_REJECT, _BY_CLOSE = map(_column, (_E.ACCEPT, _E.REJECT, _E.CLOSE))
+_BY_COMMIT, _BY_FAIL_COMMIT = map(_column, (_E.COMMIT, _E.FAIL_COMMIT))
+# Python 3.11 looks a member of an enumeration up by a call.
+_PENDING, _ACCEPTED_STATE = ParentState.PENDING, ParentState.ACCEPTED
+_UNKNOWN_PARENT, _INVALID_RESULT = AckStatus.UNKNOWN_PARENT, AckStatus.INVALID_RESULT
+_ACCEPTED, _REJECTED = AckStatus.ACCEPTED, AckStatus.REJECTED
+
+
 def next_state(state: ParentState, event: ParentEvent) -> ParentState:
     """The state after `event`; raises `IllegalTransition` where the table has none."""
     following = PARENT_TABLE[state].get(event)
@@ -68,13 +87,14 @@ class RequestParents:
     parents, whatever the order of the ACKs: `due` looks at each parent once from a cursor that only moves forward.
     """
 
-    __slots__ = ("_cursor", "_index", "_parents", "_results", "_states", "unacknowledged")
+    __slots__ = ("_cursor", "_held", "_index", "_parents", "_results", "_states", "unacknowledged")
 
     def __init__(self, parents: Sequence[Parent]) -> None:
         self._parents: Sequence[Parent] = parents
         self._index = {parent.id: place for place, parent in enumerate(parents)}
         self._states = [ParentState.PENDING] * len(parents)
-        self._results: dict[int, str] = {}
+        self._results: list[Any] = [None] * len(parents)
+        self._held = 0
         self._cursor = 0
         self.unacknowledged = len(parents)
 
@@ -89,35 +109,49 @@ class RequestParents:
     @property
     def settled(self) -> bool:
         """Whether nothing of this request can change any more."""
-        return not self.unacknowledged and not self._results
+        return not self.unacknowledged and not self._held
 
     def accept(self, parent_id: str, result: object) -> AckStatus:
         """Apply an accepting ACK, checked in the order of the ruling: identity, text, state (C3.2, C11)."""
         place = self._index.get(parent_id)
         if place is None:
-            return AckStatus.UNKNOWN_PARENT
+            return _UNKNOWN_PARENT
         if not is_clean_result(result, self._parents[place].source):
-            return AckStatus.INVALID_RESULT
-        if self._acknowledge(place, ParentEvent.ACCEPT):
-            self._results[place] = str(result)
-            return AckStatus.ACCEPTED
-        return self._refusal(place, ParentEvent.ACCEPT)
+            return _INVALID_RESULT
+        following = _BY_ACCEPT.get(self._states[place])
+        if following is None:
+            return self._refusal(place, ParentEvent.ACCEPT)
+        self._states[place] = following
+        self._results[place] = result
+        self._held += 1
+        self.unacknowledged -= 1
+        return _ACCEPTED
 
     def reject(self, parent_id: str) -> AckStatus:
         """Apply a rejecting ACK: identity first, then the state."""
         place = self._index.get(parent_id)
         if place is None:
-            return AckStatus.UNKNOWN_PARENT
-        if self._acknowledge(place, ParentEvent.REJECT):
-            return AckStatus.REJECTED
-        return self._refusal(place, ParentEvent.REJECT)
+            return _UNKNOWN_PARENT
+        following = _BY_REJECT.get(self._states[place])
+        if following is None:
+            return self._refusal(place, ParentEvent.REJECT)
+        self._states[place] = following
+        self.unacknowledged -= 1
+        return _REJECTED
+
+    def moves_alone(self, parent_id: str) -> bool:
+        """Whether an ACK of this parent can neither let anything commit nor complete the request."""
+        return self.unacknowledged > 1 and self._index.get(parent_id) != self._cursor
 
     def due(self) -> tuple[int, ...]:
         """The places of the accepted parents that may commit now: those with only settled or due ones before them."""
         states, place, count = self._states, self._cursor, len(self._states)
         run: list[int] = []
-        while place < count and states[place] is not ParentState.PENDING:
-            if states[place] is ParentState.ACCEPTED:
+        while place < count:
+            state = states[place]
+            if state is _PENDING:
+                break
+            if state is _ACCEPTED_STATE:
                 run.append(place)
             place += 1
         self._cursor = place
@@ -127,6 +161,17 @@ class RequestParents:
         """The place of a parent in source order; `KeyError` if there is none of that id."""
         return self._index[parent_id]
 
+    def turns(self, request_id: str, run: Sequence[int]) -> tuple[Turn, ...]:
+        """The turns that the accepted parents at `run` become."""
+        parents, results = self._parents, self._results
+        turns = []
+        for place in run:
+            parent = parents[place]
+            turn: Turn = _TurnDraft(request_id, parent.id, parent.source, results[place])
+            turn.__class__ = Turn
+            turns.append(turn)
+        return tuple(turns)
+
     def texts(self, place: int) -> tuple[str, str, str]:
         """Id, source and accepted result of the parent at `place`."""
         parent = self._parents[place]
@@ -134,29 +179,27 @@ class RequestParents:
 
     def settle(self, run: Sequence[int], failed: frozenset[int]) -> tuple[str, ...]:
         """Mark `run` as committed, except those of its positions in `failed`; returns the committed ids, in order."""
+        states, results, parents = self._states, self._results, self._parents
         committed: list[str] = []
         for position, place in enumerate(run):
-            event = ParentEvent.FAIL_COMMIT if position in failed else ParentEvent.COMMIT
-            self._states[place] = next_state(self._states[place], event)
-            del self._results[place]
-            if event is ParentEvent.COMMIT:
-                committed.append(self._parents[place].id)
+            fails = bool(failed) and position in failed
+            following = (_BY_FAIL_COMMIT if fails else _BY_COMMIT).get(states[place])
+            if following is None:
+                raise IllegalTransition(states[place], _E.FAIL_COMMIT if fails else _E.COMMIT)
+            states[place] = following
+            results[place] = None
+            if not fails:
+                committed.append(parents[place].id)
+        self._held -= len(run)
         return tuple(committed)
 
     def close(self) -> None:
         """What was pending is discarded, what was accepted stays so and can no longer commit; texts are released."""
-        self._states = [next_state(state, ParentEvent.CLOSE) for state in self._states]
-        self._results.clear()
+        self._states = [_BY_CLOSE[state] for state in self._states]
+        self._results = []
+        self._held = 0
         self._parents = ()
         self.unacknowledged = 0
-
-    def _acknowledge(self, place: int, event: ParentEvent) -> bool:
-        following = PARENT_TABLE[self._states[place]].get(event)
-        if following is None:
-            return False
-        self._states[place] = following
-        self.unacknowledged -= 1
-        return True
 
     def _refusal(self, place: int, event: ParentEvent) -> AckStatus:
         return REFUSALS.get((self._states[place], event), AckStatus.CONFLICT)

@@ -48,7 +48,7 @@ class ActivateReply:
     status: ActivateStatus
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class AckReply:
     """The answer to an ACK or a rejection.
 

@@ -15,7 +15,7 @@ from dragoman.actors.sessions import SessionManager
 from dragoman.protocol import parents as parent_rules
 from dragoman.protocol.handles import HANDLE_TABLE, HandleEvent, HandleState
 from dragoman.protocol.messages import Activate, Close
-from dragoman.protocol.parents import ParentEvent, RequestParents
+from dragoman.protocol.parents import RequestParents
 from dragoman.protocol.statuses import AckStatus, ParentState
 
 from ..planting import Mutants
@@ -26,9 +26,19 @@ mutant = MUTANTS.add
 
 @mutant
 def commits_in_arrival_order(patch: pytest.MonkeyPatch) -> None:
-    def due(self: RequestParents) -> tuple[int, ...]:
-        return tuple(self._results)
+    accept = RequestParents.accept
+    arrived: dict[int, tuple[RequestParents, list[int]]] = {}
 
+    def noting(self: RequestParents, parent_id: str, result: object) -> AckStatus:
+        status = accept(self, parent_id, result)
+        if status is AckStatus.ACCEPTED:
+            arrived.setdefault(id(self), (self, []))[1].append(self.place_of(parent_id))
+        return status
+
+    def due(self: RequestParents) -> tuple[int, ...]:
+        return tuple(arrived.pop(id(self), (self, []))[1])
+
+    patch.setattr(RequestParents, "accept", noting)
     patch.setattr(RequestParents, "due", due)
 
 
@@ -124,9 +134,7 @@ def expires_complete_requests(patch: pytest.MonkeyPatch) -> None:
 
 @mutant
 def rewrites_accepted_parents_on_closing(patch: pytest.MonkeyPatch) -> None:
-    table = {**parent_rules.PARENT_TABLE}
-    table[ParentState.ACCEPTED] = {**table[ParentState.ACCEPTED], ParentEvent.CLOSE: ParentState.DISCARDED}
-    patch.setattr(parent_rules, "PARENT_TABLE", table)
+    patch.setitem(parent_rules._BY_CLOSE, ParentState.ACCEPTED, ParentState.DISCARDED)
 
 
 @mutant

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from loguru import logger
 
-from dragoman import ActorFailed, Handoff, Parent, Runtime, SimulatedDispatcher, ThreadDispatcher
+from dragoman import AckReply, ActorFailed, Handoff, Parent, Runtime, SimulatedDispatcher, ThreadDispatcher
 from dragoman.actors.coordinator import AcceptanceCoordinator
+from dragoman.actors.futures import Future
 from dragoman.actors.handle import AcceptanceHandle
 from dragoman.actors.sessions import SessionManager
 from dragoman.protocol.messages import CommitTurns, OpenSession
@@ -36,7 +37,11 @@ def fault(*_values: object, **_named: object) -> Any:
     raise ValueError(SECRET)
 
 
-@pytest.mark.parametrize("rule", ["accept", "due", "texts", "settle"])
+def reject_second(runtime: Runtime) -> Future[AckReply]:
+    return runtime.reject("r1", "p2")
+
+
+@pytest.mark.parametrize("rule", ["accept", "due", "turns", "settle"])
 def test_a_fault_in_a_handle_fails_its_request_and_frees_the_session(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch, rule: str
 ) -> None:
@@ -58,6 +63,24 @@ def test_a_fault_in_a_handle_fails_its_request_and_frees_the_session(
         runtime.acknowledge("r3", parent, "go on").get(10)
     assert runtime.request_status("r3").get(10).cause == "COMPLETED"
     assert runtime.snapshot(10).open_handles == 0
+
+
+@pytest.mark.parametrize("acknowledge", [lambda runtime: runtime.acknowledge("r1", "p2", SECRET), reject_second])
+def test_a_fault_in_an_ack_that_moves_its_parent_alone_fails_its_request_too(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, acknowledge: Callable[[Runtime], Future[AckReply]]
+) -> None:
+    register(runtime, "r1", parents=3)
+    register(runtime, "r2")
+    with monkeypatch.context() as broken:
+        for rule in ("accept", "reject"):
+            broken.setattr(RequestParents, rule, fault)
+        with pytest.raises(ActorFailed) as failed:
+            acknowledge(runtime).get(10)
+    assert SECRET not in str(failed.value)
+    assert runtime.request_status("r1").get(10).cause == "FAILED"
+    assert runtime.acknowledge("r2", "p1", "commits").get(10).committed == ("p1",)
+    counts = runtime.close().counts
+    assert (counts.failed, counts.queued, counts.sent) == (1, 0, counts.handled + counts.dead)
 
 
 def test_a_commit_that_is_on_its_way_when_its_handle_fails_still_counts(

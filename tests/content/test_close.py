@@ -358,11 +358,11 @@ def test_a_store_that_is_stuck_is_left_behind_at_the_end(monkeypatch: pytest.Mon
     block = Block()
     monkeypatch.setitem(ContentStore.handlers, Resolve, lambda *_arguments: block())
     runtime = Runtime()
-    found = runtime.content("s1", "c1")
+    finding = threading.Thread(target=runtime.content, args=("s1", "c1"), daemon=True)
+    finding.start()
     try:
         assert block.entered.wait(PATIENCE_S)
         behind: list[Any] = [
-            found,
             runtime.follow_up("s1", "show c1"),
             runtime.calls("s1"),
             runtime.content_prompt("s2"),
@@ -374,6 +374,6 @@ def test_a_store_that_is_stuck_is_left_behind_at_the_end(monkeypatch: pytest.Mon
                 future.get(PATIENCE_S)
     finally:
         block.release.set()
-    for thread in dragoman_threads():
+    for thread in (finding, *dragoman_threads()):
         thread.join(PATIENCE_S)
     assert dragoman_threads() == []

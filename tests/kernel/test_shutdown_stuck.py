@@ -78,10 +78,11 @@ def test_a_stuck_owner_of_the_runtime_itself_does_not_hold_its_callers(runtime: 
             block()
 
     runtime.dispatcher.observer = watch
+    start(Doer, runtime.dispatcher).tell(Do(lambda _actor: runtime.claim_turn("s2")))
+    assert block.entered.wait(PATIENCE_S)
     registering = runtime.register(handoff("r1"))
     answered = Countdown(1)
     registering.add_done_callback(answered.count)
-    assert block.entered.wait(PATIENCE_S)
     behind = runtime.history("s1")
     report = runtime.close(0.3)
     assert block.thread is not None
@@ -99,7 +100,7 @@ def test_threads_that_end_are_not_reported_as_left(runtime: Runtime, block: Bloc
             block()
 
     runtime.dispatcher.observer = watch
-    runtime.configure(history_enabled=False)
+    start(Doer, runtime.dispatcher).tell(Do(lambda _actor: runtime.configure(history_enabled=False)))
     assert block.entered.wait(PATIENCE_S)
     assert block.thread is not None
     assert runtime.close(0.3).threads_left == (block.thread.name,)

@@ -1,0 +1,255 @@
+"""Messages that are handled in the thread of their sender, and questions that are answered at once."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from typing import Any
+
+import pytest
+from loguru import logger
+
+from dragoman.actors.futures import Answered, Future
+from dragoman.actors.mailbox import LATER, Envelope, Mailbox
+from dragoman.actors.simulation import SimulatedDispatcher
+from dragoman.actors.threads import ThreadDispatcher
+from dragoman.protocol.errors import ActorFailed, BlockingInHandler, InvalidArgument
+
+from .probes import PATIENCE_S, Countdown, Do, Doer, Stopper, conserved, in_threads
+from .test_mailbox import SENDERS, Careful, send_all
+
+
+class Prompt(Doer):
+    """Answers a text at once, as long as it is a short one."""
+
+    in_registry = False
+    prompt = True
+
+    def answer_at_once(self, message: Any) -> Any:
+        if message == "a fault":
+            raise LookupError("a secret text")
+        return message if isinstance(message, str) and len(message) < 10 else LATER
+
+
+class PromptCareful(Careful):
+    prompt = True
+
+    def answer_at_once(self, message: Any) -> Any:
+        return self._take(message, Envelope(message))
+
+
+class PromptStopper(Stopper):
+    prompt = True
+
+
+def prompt(dispatcher: Any) -> Mailbox:
+    return Prompt(dispatcher).spawn()
+
+
+def done(dispatcher: Any, mailbox: Mailbox, message: object) -> Future[Any]:
+    return dispatcher.ask(mailbox, message)  # type: ignore[no-any-return]
+
+
+def test_a_prompt_actor_that_rests_handles_in_the_thread_that_sends(threaded: ThreadDispatcher) -> None:
+    answer = done(threaded, prompt(threaded), Do(lambda _actor: threading.get_ident()))
+    assert answer.done
+    assert answer.get() == threading.get_ident()
+    assert threaded._threads == []
+
+
+def test_under_simulation_nothing_runs_before_somebody_waits(simulated: SimulatedDispatcher) -> None:
+    mailbox = prompt(simulated)
+    answer = done(simulated, mailbox, "text")
+    assert not answer.done
+    assert not simulated.ask_at_once(mailbox, "text").done
+    assert answer.get() == "text"
+
+
+def test_what_an_actor_sends_itself_is_handled_after_what_it_handles_now(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    seen: list[str] = []
+
+    def twice(_actor: Prompt) -> None:
+        mailbox.tell(Do(lambda _actor: seen.append("second")))
+        assert threaded.ask_at_once(mailbox, "text").done is False
+        seen.append("first")
+
+    threaded.ask(mailbox, Do(twice)).get(PATIENCE_S)
+    assert seen == ["first", "second"]
+
+
+def test_a_chain_of_prompt_actors_runs_in_one_thread_and_back(threaded: ThreadDispatcher) -> None:
+    first, second = prompt(threaded), prompt(threaded)
+    threads: list[int] = []
+
+    def note(_actor: object) -> None:
+        threads.append(threading.get_ident())
+
+    def forth(_actor: object) -> None:
+        note(_actor)
+        second.tell(Do(back))
+
+    def back(_actor: object) -> None:
+        note(_actor)
+        first.tell(Do(note))
+
+    threaded.ask(first, Do(forth)).get(PATIENCE_S)
+    assert threads == [threading.get_ident()] * 3
+
+
+def test_each_senders_messages_come_in_order_and_one_at_a_time(threaded: ThreadDispatcher) -> None:
+    count = 5_000
+    counted = Countdown(SENDERS * count)
+    actor = PromptCareful(threaded, counted)
+    receiver = actor.spawn()
+    in_threads(*(lambda sender=sender: send_all(receiver, sender, count) for sender in range(SENDERS)))
+    assert counted.wait() == 0
+    assert actor.overlaps == 0
+    for sender in range(SENDERS):
+        assert [number for who, number in actor.seen if who == sender] == list(range(count))
+
+
+def test_questions_at_once_messages_and_workers_never_run_one_mailbox_at_a_time(threaded: ThreadDispatcher) -> None:
+    count = 2_000
+    actor = PromptCareful(threaded, Countdown(SENDERS * count))
+    receiver = actor.spawn()
+
+    def ask_all(sender: int) -> None:
+        for number in range(count):
+            if number % 3:
+                threaded.ask_at_once(receiver, (sender, number)).get(PATIENCE_S)
+            else:
+                threaded.ask(receiver, (sender, number)).get(PATIENCE_S)
+
+    in_threads(*(lambda sender=sender: ask_all(sender) for sender in range(SENDERS)))
+    assert actor.overlaps == 0
+    for sender in range(SENDERS):
+        assert [number for who, number in actor.seen if who == sender] == list(range(count))
+    counts = threaded.counts()
+    assert conserved(counts)
+    assert counts.handled == SENDERS * count
+
+
+@pytest.mark.parametrize("times", range(20))
+def test_closing_among_senders_answers_every_question_and_conserves(threaded: ThreadDispatcher, times: int) -> None:
+    receiver = PromptStopper(threaded).spawn()
+    asked: list[Future[Any]] = []
+
+    def ask_all() -> None:
+        asked.extend(threaded.ask(receiver, number) for number in range(100))
+
+    def stop() -> None:
+        asked.extend(threaded.ask(receiver, 1) for _ in range(times * 5))
+        asked.append(threaded.ask(receiver, -1))
+
+    in_threads(ask_all, ask_all, stop)
+    answers = []
+    for future in asked:
+        try:
+            answers.append(future.get(PATIENCE_S))
+        except Exception as error:
+            answers.append(type(error).__name__)
+    assert set(answers) <= {*range(101), "ActorGone"}
+    counts = threaded.counts()
+    assert counts.queued == 0
+    assert conserved(counts)
+    assert counts.sent == len(asked)
+
+
+@pytest.mark.parametrize("way", ["callback", "sink", "handler"])
+def test_waiting_inside_raises_at_once_wherever_a_handler_leads(threaded: ThreadDispatcher, way: str) -> None:
+    mailbox = prompt(threaded)
+    errors: list[str] = []
+
+    def wait(_cause: object = None) -> None:
+        try:
+            threaded.ask(mailbox, "never there in time").get(PATIENCE_S)
+        except BlockingInHandler as error:
+            errors.append(type(error).__name__)
+
+    def act(_actor: object) -> None:
+        if way == "callback":
+            answer: Future[None] = Future(threaded)
+            answer.add_done_callback(wait)
+            answer.settle(None, None)
+        elif way == "sink":
+            logger.enable("dragoman")
+            sink = logger.add(wait, level="DEBUG")
+            try:
+                threaded.dead_letter("text", "closed")
+            finally:
+                logger.remove(sink)
+                logger.disable("dragoman")
+        else:
+            wait()
+
+    threaded.ask(mailbox, Do(act)).get(PATIENCE_S)
+    assert errors == ["BlockingInHandler"]
+
+
+def test_a_question_at_once_is_answered_or_takes_its_way_through_the_queue(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    assert mailbox.ask_at_once("short") == "short"
+    assert mailbox.ask_at_once("much too long") is LATER
+    assert threaded.ask_at_once(mailbox, "much too long").get(PATIENCE_S) == "much too long"
+    assert mailbox.actor.seen == ["much too long"]  # type: ignore[union-attr]
+    threaded.retire(mailbox)
+    assert mailbox.ask_at_once("short") is LATER
+    counts = threaded.counts()
+    assert (counts.handled, conserved(counts)) == (2, True)
+
+
+def test_a_question_at_once_waits_behind_what_came_before(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    asked: list[Future[Any]] = []
+
+    def act(_actor: object) -> None:
+        asked.append(threaded.ask(mailbox, "before"))
+        asked.append(threaded.ask_at_once(mailbox, "after"))
+        asked.append(Future(threaded))
+        asked[-1].settle(mailbox.actor.seen[:], None)  # type: ignore[union-attr]
+
+    threaded.ask(mailbox, Do(act)).get(PATIENCE_S)
+    assert [future.get(PATIENCE_S) for future in asked] == ["before", "after", []]
+    assert mailbox.actor.seen == ["before", "after"]  # type: ignore[union-attr]
+
+
+def test_a_fault_in_an_answer_at_once_is_that_of_any_handler(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    with pytest.raises(ActorFailed) as failed:
+        threaded.ask_at_once(mailbox, "a fault").get(PATIENCE_S)
+    assert (failed.value.error_type, "secret" in str(failed.value)) == ("LookupError", False)
+    assert failed.value.__context__ is None
+    assert len(mailbox.actor.failures) == 1  # type: ignore[union-attr]
+    assert threaded.ask_at_once(mailbox, "go on").get(PATIENCE_S) == "go on"
+    counts = threaded.counts()
+    assert (counts.failed, counts.handled, conserved(counts)) == (1, 2, True)
+
+
+def test_an_answer_that_was_there_at_once_is_a_future_like_any_other() -> None:
+    called: list[object] = []
+    future: Answered[int] = Answered(5)
+    future.add_done_callback(called.append)
+    assert (future.get(), future.get(timeout=0), future.done, called) == (5, 5, True, [future])
+    assert not future.settle(6, None)
+    for change in (lambda: future.set(6), lambda: future.set_get_hook(lambda _timeout: 6)):
+        with pytest.raises(queue.Full):
+            change()
+    with pytest.raises(InvalidArgument):
+        future.get(timeout="long")  # type: ignore[arg-type]
+    assert future.map(lambda number: number + 1).get() == 6
+    assert repr(future) == "<Future done>"
+
+    async def wait() -> list[int]:
+        return [await future, *await asyncio.gather(future, Answered(7))]
+
+    assert asyncio.run(wait()) == [5, 5, 7]
+
+
+def test_a_message_that_no_handler_knows_is_told_to_its_sender_alone(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    answer: Future[Any] = Future(threaded)
+    mailbox.put(Envelope(3.5, answer))
+    with pytest.raises(ActorFailed, match="TypeError"):
+        answer.get(PATIENCE_S)
