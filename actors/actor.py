@@ -141,17 +141,17 @@ class Actor(pykka.Actor):
         elif answer is not DEFERRED and envelope.reply_to is not None:
             envelope.reply_to.settle(answer, None)  # type: ignore[attr-defined]
 
-    def answer_at_once(self, message: Any) -> Any:
-        """The answer to `message` if it can be given without sending anything; else `LATER`, with nothing changed."""
+    def answer_at_once(self, question: Any) -> Any:
+        """The answer to `question` if it can be given without sending anything; else `LATER`, with nothing changed."""
         return LATER
 
-    def fail_at_once(self, message: object, error: BaseException) -> Future[Any]:
-        """What `receive` does about a fault, for a message that was to be answered at once; its answer."""
+    def fail_at_once(self, question: object, error: BaseException) -> Future[Any]:
+        """What `receive` does about a fault, for a question that was to be answered at once; its answer."""
         answer: Future[Any] = Future(self.dispatcher)
         failure = self._failure(error)
         told = _alone(error) if isinstance(error, DragomanError) else failure
         interrupts.keep(error)
-        self._fail(Envelope(message, answer), failure, told)
+        self._fail(Envelope(question, answer), failure, told)
         return answer
 
     def owed(self) -> Iterator[Envelope[Any]]:

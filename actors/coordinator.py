@@ -66,9 +66,10 @@ __all__ = ["AcceptanceCoordinator"]
 
 _PASSING = "passing over"
 
+_STALE = AckReply(AckStatus.STALE)
 _UNKNOWN = {
-    Acknowledge: AckReply(AckStatus.STALE),
-    Reject: AckReply(AckStatus.STALE),
+    Acknowledge: _STALE,
+    Reject: _STALE,
     Activate: ActivateReply(ActivateStatus.UNKNOWN_REQUEST),
     Close: CloseReply(CloseStatus.UNKNOWN_REQUEST),
 }
@@ -99,18 +100,19 @@ class AcceptanceCoordinator(Registrations):
             route.rejects = True
         return DEFERRED
 
-    def answer_at_once(self, message: Acknowledge | Reject) -> Any:
+    def answer_at_once(self, question: tuple[str, ...]) -> Any:
+        """An ACK, as `(request, parent, result)`, or a rejection, as `(request, parent)`; for the handle to answer."""
         if self._waiting or self._opening:
             return LATER
-        route = self._routes.get(message.request_id)
+        route = self._routes.get(question[0])
         if route is None:
-            return _UNKNOWN[type(message)]
+            return _STALE
         lane = route.lane
         if lane.waiting or lane.holds or (lane.unanswered and lane.next_answer is not None):
             return LATER
-        if type(message) is Reject:
+        if len(question) == 2:
             route.rejects = True
-        return route.mailbox.ask_at_once(message)
+        return route.mailbox.ask_at_once(question)
 
     @handles(ReadStatus)
     def _read_status(self, message: ReadStatus, envelope: Envelope[Any]) -> Any:

@@ -82,9 +82,10 @@ class Dispatcher(abc.ABC):
         self.post(mailbox, Envelope(message, future))
         return future
 
-    def ask_at_once(self, mailbox: Mailbox, message: object) -> Future[Any]:
-        """`ask`, for a message that the actor can often answer without sending anything."""
-        return self.ask(mailbox, message)
+    def ask_at_once(self, mailbox: Mailbox, question: object) -> Future[Any] | None:
+        """The answer of an actor to what it can often answer without sending anything; None if it has to be asked."""
+        del mailbox, question
+        return None
 
     @abc.abstractmethod
     def wait(self, future: Future[Any], timeout_s: float | None, *, helping: bool = True) -> None:

@@ -131,18 +131,18 @@ class AcceptanceHandle(Actor):
             self._unpinned = self._last_commit and kind is TurnsCommitted
         super().receive(envelope, again)
 
-    def answer_at_once(self, message: Acknowledge | Reject) -> Any:
+    def answer_at_once(self, question: tuple[str, ...]) -> Any:
         """An ACK that only moves its parent: nothing commits, closes or begins to wait by it."""
         if self._in_flight:
             return LATER
         if self._cause is not None:
             return _STALE
-        parents = self._parents
-        if self._by_hand or not (self._may_commit or self._has_waited) or not parents.moves_alone(message.parent_id):
+        parents, parent_id = self._parents, question[1]
+        if self._by_hand or not (self._may_commit or self._has_waited) or not parents.moves_alone(parent_id):
             return LATER
-        if type(message) is Acknowledge:
-            return _COMMITTED_NOTHING[parents.accept(message.parent_id, message.result)]
-        return _COMMITTED_NOTHING[parents.reject(message.parent_id)]
+        if len(question) == 3:
+            return _COMMITTED_NOTHING[parents.accept(parent_id, question[2])]
+        return _COMMITTED_NOTHING[parents.reject(parent_id)]
 
     @handles(Acknowledge)
     def _acknowledge(self, message: Acknowledge, envelope: Envelope[Any]) -> Any:

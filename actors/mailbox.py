@@ -188,7 +188,7 @@ class Mailbox:
                 self._at_rest = None
         self._enqueue(envelope)
 
-    def ask_at_once(self, message: object) -> Any:
+    def ask_at_once(self, question: object) -> Any:
         """The answer of an actor that rests and can give it at once; `LATER`, and nothing was done, if it cannot."""
         try:
             del self._at_rest
@@ -198,7 +198,7 @@ class Mailbox:
             actor = self.actor
             if actor is None or self._incoming or self._closed:
                 return LATER
-            answer = actor.answer_at_once(message)
+            answer = actor.answer_at_once(question)
             if answer is not LATER:
                 self._at_once += 1
             return answer
@@ -207,7 +207,7 @@ class Mailbox:
             raise
         except BaseException as error:
             self._at_once += 1
-            raise FaultAtOnce(actor.fail_at_once(message, error)) from None  # type: ignore[union-attr]
+            raise FaultAtOnce(actor.fail_at_once(question, error)) from None  # type: ignore[union-attr]
         finally:
             self._at_rest = None
             if self._incoming:

@@ -87,17 +87,16 @@ class ThreadDispatcher(Dispatcher):
             interrupts.raise_pending()
         return future
 
-    def ask_at_once(self, mailbox: Mailbox, message: object) -> Future[Any]:
-        if here.dispatcher is None and self.observer is None:
-            try:
-                answer = mailbox.ask_at_once(message)
-            except FaultAtOnce as fault:
-                return fault.answer
-            if answer is not LATER:
-                if interrupts.pending:
-                    interrupts.raise_pending()
-                return Answered(answer)
-        return self.ask(mailbox, message)
+    def ask_at_once(self, mailbox: Mailbox, question: object) -> Future[Any] | None:
+        if here.dispatcher is not None or self.observer is not None:
+            return None
+        try:
+            answer = mailbox.ask_at_once(question)
+        except FaultAtOnce as fault:
+            return fault.answer
+        if interrupts.pending:
+            interrupts.raise_pending()
+        return None if answer is LATER else Answered(answer)
 
     def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
         mailbox.put(envelope)

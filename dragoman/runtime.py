@@ -43,7 +43,6 @@ from .protocol.messages import (
     ShutDown,
 )
 from .protocol.participation import ProviderPolicy
-from .protocol.quick import draft_of
 from .protocol.replies import (
     AckReply,
     ActivateReply,
@@ -60,8 +59,6 @@ from .reports import ShutdownReport, Snapshot
 __all__ = ["Runtime"]
 
 T = TypeVar("T")
-
-_AcknowledgeDraft = draft_of(Acknowledge)
 
 _PROVIDER = "openai"
 _MODE = "select-element"
@@ -149,16 +146,20 @@ class Runtime(ExecutingFace, ContinuityFace):
             result = exact(result) if isinstance(result, str) else None
         if self._closed:
             raise RuntimeClosed
-        message: Acknowledge = _AcknowledgeDraft(request_id, parent_id, result)
-        message.__class__ = Acknowledge
-        return self._dispatcher.ask_at_once(self._coordinator, message)
+        coordinator = self._coordinator
+        return self._dispatcher.ask_at_once(coordinator, (request_id, parent_id, result)) or self._dispatcher.ask(
+            coordinator, Acknowledge(request_id, parent_id, result)
+        )
 
     def reject(self, request_id: str, parent_id: str) -> Future[AckReply]:
         """Say that a parent was not accepted (C3.3, C18): it makes no turn, and holds up nobody behind it."""
         if self._closed:
             raise RuntimeClosed
-        message = Reject(text_of("request_id", request_id), text_of("parent_id", parent_id))
-        return self._dispatcher.ask_at_once(self._coordinator, message)
+        request_id, parent_id = text_of("request_id", request_id), text_of("parent_id", parent_id)
+        coordinator = self._coordinator
+        return self._dispatcher.ask_at_once(coordinator, (request_id, parent_id)) or self._dispatcher.ask(
+            coordinator, Reject(request_id, parent_id)
+        )
 
     def cancel(self, request_id: str) -> Future[CloseReply]:
         """End a request as cancelled (C9): its execution, and its handle; what has committed stays.

@@ -61,7 +61,7 @@ class Activate:
     request_id: str
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen
 class Acknowledge:
     """An accepting ACK; `result` is None where the caller's result was no text."""
 
