@@ -76,6 +76,10 @@ class Dispatcher(abc.ABC):
     def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
         """Put an envelope that comes from outside of the actors."""
 
+    def leave(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
+        """`post`, for a caller that must not get stuck in a handler."""
+        self.post(mailbox, envelope)
+
     def ask(self, mailbox: Mailbox, message: object) -> Future[Any]:
         """Ask an actor from outside: the future of its answer."""
         future: Future[Any] = Future(self)

@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 
     from .dispatcher import Dispatcher
 
-_changing_callbacks = threading.Lock()
-"""One for all futures, since few have callbacks and a lock each would cost as much as the rest of a future."""
+_changing_callbacks = threading.RLock()
+"""One for all futures, since few have callbacks and a lock each would cost as much as the rest of a future.
+
+It may be taken again by the thread that has it: callbacks are compared under it, which may be foreign code.
+"""
 
 __all__ = ["Future", "WaitTimeout", "call_on"]
 

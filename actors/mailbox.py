@@ -186,7 +186,16 @@ class Mailbox:
                     self._deliver(envelope)
                     return
                 self._at_rest = None
-        self._enqueue(envelope)
+        if self._enqueue(envelope):
+            if self._prompt:
+                self._run_here()
+            else:
+                self.dispatcher.ready(self)  # type: ignore[union-attr]  # bound, or it would not be at rest
+
+    def leave(self, envelope: Envelope[Any]) -> None:
+        """`put`, for a sender that must not get stuck in a handler: another thread delivers it."""
+        if self._enqueue(envelope):
+            self.dispatcher.ready(self)  # type: ignore[union-attr]
 
     def ask_at_once(self, question: object) -> Any:
         """The answer of an actor that rests and can give it at once; `LATER`, and nothing was done, if it cannot."""
@@ -213,7 +222,8 @@ class Mailbox:
             if self._incoming:
                 self._resume()
 
-    def _enqueue(self, envelope: Envelope[Any]) -> None:
+    def _enqueue(self, envelope: Envelope[Any]) -> bool:
+        """Let an envelope wait its turn; whether the right to run is ours since nobody had it."""
         with self._lock:
             closed = self._closed
             if not closed:
@@ -225,13 +235,10 @@ class Mailbox:
                 try:
                     del self._at_rest
                 except AttributeError:
-                    return  # whoever has the right to run finds this before giving it back
+                    return False  # whoever has it finds this before giving it back
         if closed:
             self._refuse(envelope, "closed")
-        elif self._prompt:
-            self._run_here()
-        else:
-            self.dispatcher.ready(self)  # type: ignore[union-attr]  # bound, or it would not be at rest
+        return not closed
 
     def _deliver(self, envelope: Envelope[Any]) -> None:
         """Handle a message in the thread that sends it: nothing is before it, and the right to run is ours."""

@@ -98,6 +98,9 @@ class ThreadDispatcher(Dispatcher):
             interrupts.raise_pending()
         return None if answer is LATER else Answered(answer)
 
+    def leave(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
+        mailbox.leave(envelope)
+
     def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
         mailbox.put(envelope)
         if interrupts.pending and here.dispatcher is None:
@@ -244,7 +247,10 @@ class ThreadDispatcher(Dispatcher):
                     self._timer_change.wait(None if wait_us is None else wait_us / 1e6)
                     continue
             mailbox, fired, _due_us = due
-            mailbox.tell(fired)
+            try:
+                mailbox.tell(fired)
+            except BaseException as error:
+                report("CRITICAL", "the timers survived {error_type}", error_type=type(error).__name__)
 
     def stop(self, timeout_s: float) -> tuple[str, ...]:
         deadline = time.monotonic() + timeout_s

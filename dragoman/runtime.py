@@ -318,7 +318,8 @@ class Runtime(ExecutingFace, ContinuityFace):
 
     def _answer_by(self, deadline: float, mailbox: Mailbox, message: object) -> Any:
         """An answer of an actor, given by other threads: this one must not get stuck in a handler."""
-        future = self._send(mailbox, message)
+        future: Future[Any] = Future(self._dispatcher)
+        self._dispatcher.leave(mailbox, Envelope(message, future))
         self._dispatcher.wait(future, max(0.0, deadline - time.monotonic()), helping=False)
         return future.get(0)
 

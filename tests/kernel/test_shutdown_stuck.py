@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from dragoman.actors.futures import Future
+from dragoman.actors.sessions import SessionManager
 from dragoman.protocol.errors import ActorStopped, BlockingInHandler, RuntimeClosed
+from dragoman.protocol.messages import Unpin
 from dragoman.reports import ShutdownReport
 from dragoman.runtime import Runtime
 
@@ -90,6 +92,17 @@ def test_a_stuck_owner_of_the_runtime_itself_does_not_hold_its_callers(runtime: 
     assert answered.wait(1.0) == 0
     with pytest.raises((ActorStopped, RuntimeClosed)):
         behind.get(1.0)
+
+
+def test_an_owner_that_sticks_as_the_runtime_closes_does_not_hold_the_close_beyond_its_deadline(
+    runtime: Runtime, block: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.register(handoff("r1")).get(PATIENCE_S)
+    monkeypatch.setitem(SessionManager.handlers, Unpin, lambda *_arguments: block())
+    began_s = time.monotonic()
+    report = runtime.close(0.3)
+    assert time.monotonic() - began_s < 3.0
+    assert (report.at_rest, block.entered.is_set()) == (False, True)
 
 
 def test_threads_that_end_are_not_reported_as_left(runtime: Runtime, block: Block) -> None:
