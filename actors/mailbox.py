@@ -296,6 +296,12 @@ class Mailbox:
     def __bool__(self) -> bool:
         return True
 
+    def head(self) -> Envelope[Any] | None:
+        """The envelope that comes next, for a dispatcher that looks before it delivers; None if there is none."""
+        if self._outgoing:
+            return self._outgoing[-1]
+        return self._incoming[0] if self._incoming else None
+
     def is_set(self) -> bool:
         """Whether the actor has stopped: the name of pykka's `actor_stopped`."""
         return self._closed

@@ -6,6 +6,9 @@ which mailbox comes next is a choice of the schedule, recorded on the tape. What
 inside come to rest before it lets the next caller in, as if callers came one after another. Time moves only by
 `advance`; a timer fires at its own instant, and everything runs until it rests before the next one does.
 
+Chance comes in streams, one for each actor by its name and one for the outside: what an actor draws depends on the
+seed and on what it drew before, and not on what happens elsewhere.
+
 Not promised: use from more than one thread.
 """
 
@@ -20,7 +23,7 @@ from ..protocol.errors import InvalidArgument, SimulationStalled
 from .dispatcher import Dispatcher
 from .futures import Future, WaitTimeout
 from .running import here
-from .timers import TimerEntry, TimerHeap
+from .timers import TimerEntry, TimerFired, TimerHeap
 
 if TYPE_CHECKING:
     from .mailbox import Envelope, Mailbox
@@ -46,7 +49,9 @@ class SimulatedDispatcher(Dispatcher):
         self._ingress: deque[tuple[Mailbox, Envelope[Any]]] = deque()
         self._timers = TimerHeap()
         self._now_us = 0
-        self._random = random.Random(seed)
+        self._seed = seed
+        self._chance: dict[str, random.Random] = {}
+        self._running: Mailbox | None = None
         self._choose = choose
         self._stopped = False
         self.tape: list[int] = []
@@ -55,7 +60,13 @@ class SimulatedDispatcher(Dispatcher):
         return self._now_us
 
     def random_bits(self, count: int) -> int:
-        return self._random.getrandbits(count)
+        running = self._running
+        drawing = "" if running is None or running.actor is None else running.actor.name
+        chance = self._chance.get(drawing)
+        if chance is None:
+            # The seed is a text, which is digested; a tuple would be hashed, differently in each process.
+            chance = self._chance[drawing] = random.Random(f"{self._seed} {drawing}")
+        return chance.getrandbits(count)
 
     def ready(self, mailbox: Mailbox) -> None:
         self._ready.append(mailbox)
@@ -97,11 +108,14 @@ class SimulatedDispatcher(Dispatcher):
         while (due := self._timers.pop_due(instant_us)) is not None:
             mailbox, fired, due_us = due
             self._now_us = max(self._now_us, due_us)
-            if self.observer is not None:
-                self.observer("timer", mailbox.actor.name if mailbox.actor else "", fired)
-            mailbox.tell(fired)
+            self._fire(mailbox, fired)
             self.run()
         self._now_us = max(self._now_us, instant_us)
+
+    def _fire(self, mailbox: Mailbox, fired: TimerFired) -> None:
+        if self.observer is not None:
+            self.observer("timer", mailbox.actor.name if mailbox.actor else "", fired)
+        mailbox.tell(fired)
 
     def stamp(self) -> int:
         return self._timers.stamp()
@@ -135,19 +149,28 @@ class SimulatedDispatcher(Dispatcher):
         if options > 1:
             choice = self._choose(options)
             self.tape.append(choice)
-        if choice >= len(self._ready):
-            place = choice - len(self._ready)
-            mailbox, envelope = self._ingress[place]
-            del self._ingress[place]
-            mailbox.put(envelope)
-            return True
-        mailbox = self._ready[choice]
-        del self._ready[choice]
+        if choice < len(self._ready):
+            self._deliver(choice, until)
+        else:
+            self._let_in(choice - len(self._ready))
+        return True
+
+    def _let_in(self, place: int) -> None:
+        """Put what waits outside at that place into its mailbox."""
+        mailbox, envelope = self._ingress[place]
+        del self._ingress[place]
+        mailbox.put(envelope)
+
+    def _deliver(self, place: int, until: Future[Any] | None) -> None:
+        """Run one message of the ready mailbox at that place."""
+        mailbox = self._ready[place]
+        del self._ready[place]
         outer, here.dispatcher = here.dispatcher, self
+        before, self._running = self._running, mailbox
         try:
             more = mailbox.run(1, until)
         finally:
             here.dispatcher = outer
+            self._running = before
         if more:
             self._ready.append(mailbox)
-        return True

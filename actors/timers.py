@@ -48,7 +48,8 @@ class TimerHeap:
     def __init__(self) -> None:
         self._heap: list[TimerEntry] = []
         self._stamps = itertools.count(1)
-        self._generations = itertools.count(1)
+        self.newest = 0
+        """The generation of the timer that was started last."""
         self._cancelled = 0
 
     def __len__(self) -> int:
@@ -62,7 +63,8 @@ class TimerHeap:
     def start(self, due_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
         """Put a timer in; `stamp` is where it belongs if it counts as started earlier."""
         stamp = next(self._stamps) if stamp is None else stamp
-        entry = TimerEntry((due_us, stamp, next(self._generations), mailbox, key))
+        self.newest += 1
+        entry = TimerEntry((due_us, stamp, self.newest, mailbox, key))
         heapq.heappush(self._heap, entry)
         return entry
 
@@ -93,3 +95,16 @@ class TimerHeap:
         _due, _stamp, generation, mailbox, key = entry
         entry[3] = None
         return mailbox, TimerFired(key, generation), due_us  # type: ignore[return-value, arg-type]
+
+    def due(self, now_us: int) -> list[TimerEntry]:
+        """Every live timer due at or before `now_us`, in their order."""
+        due_us = self.next_due_us()
+        if due_us is None or due_us > now_us:
+            return []
+        return sorted(entry for entry in self._heap if entry[3] is not None and entry[0] <= now_us)  # type: ignore[operator]
+
+    def take(self, entry: TimerEntry) -> tuple[Mailbox, TimerFired]:
+        """Let a live timer fall due before its turn: its mailbox, its message."""
+        _due, _stamp, generation, mailbox, key = entry
+        self.cancel(entry)
+        return mailbox, TimerFired(key, generation)  # type: ignore[return-value, arg-type]

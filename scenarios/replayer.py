@@ -15,6 +15,7 @@ from ..actors.simulation import SimulatedDispatcher
 from ..protocol.errors import DragomanError
 from ..protocol.mappings import FrozenMapping
 from ..protocol.replies import ParentStates
+from ..reports import Snapshot
 from ..runtime import Runtime
 from .expectations import Mismatch, compare_reply, compare_then
 from .invariants import InvariantChecker
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 _PLAIN = (int, float, type(None), FrozenMapping, ParentStates)
 
-__all__ = ["Failure", "Result", "replay_file", "replay_scenario"]
+__all__ = ["Failure", "Replay", "Result", "replay_file", "replay_scenario"]
 
 
 @attrs.frozen
@@ -71,40 +72,71 @@ def replay_scenario(
     scenario: Scenario, *, seed: int = 0, watch: LogWatch | None = None, with_timeline: bool = False
 ) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
     """Replay a scenario: its failures, in order, and the lines of its timeline if they are asked for."""
-    return _Replay(scenario, seed, watch, with_timeline).run()
+    with TemporaryDirectory(prefix="dragoman-", ignore_cleanup_errors=True) as scratch:
+        file = Path(scratch) / "feature-history"
+        run = Replay(scenario, SimulatedDispatcher(seed), file, watch=watch, with_timeline=with_timeline)
+        with run.runtime:
+            run.play()
+    return tuple(run.failures), tuple(run.timeline)
 
 
-class _Replay:
-    def __init__(self, scenario: Scenario, seed: int, watch: LogWatch | None, with_timeline: bool) -> None:
-        self._scenario = scenario
-        self._dispatcher = SimulatedDispatcher(seed)
-        self._scratch = TemporaryDirectory(prefix="dragoman-", ignore_cleanup_errors=True)
-        settings = attrs.evolve(scenario.settings, feature_history=Path(self._scratch.name) / "feature-history")
-        self._runtime = Runtime(settings, providers=scenario.providers, dispatcher=self._dispatcher)
-        self._stage = Stage(self._runtime)
+class Replay:
+    """One run of a scenario against a runtime of its own; whoever plays it ends the runtime.
+
+    `feature_history` is where the durable history is kept: a file that is nobody else's. `failures` are all, in order;
+    `broken` those of them that are failures whatever the file expects.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        dispatcher: SimulatedDispatcher,
+        feature_history: Path,
+        *,
+        watch: LogWatch | None = None,
+        with_timeline: bool = False,
+        touch: Callable[[str], object] | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self._dispatcher = dispatcher
+        settings = attrs.evolve(scenario.settings, feature_history=feature_history)
+        self.runtime = Runtime(settings, providers=scenario.providers, dispatcher=dispatcher)
+        self._stage = Stage(self.runtime, touch)
         self._checker = InvariantChecker(scenario.settings)
         self._watch = watch
         self._texts: set[str] = set()
         self._ids: set[str] = set()
-        self._failures: list[Failure] = []
-        self._timeline: list[str] = []
+        self.failures: list[Failure] = []
+        self.broken: list[Failure] = []
+        self.timeline: list[str] = []
+        self._posted: list[tuple[Step, Future[Any] | None]] = []
         if with_timeline:
             self._dispatcher.observer = self._observe
 
-    def run(self) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
-        with self._scratch, self._runtime:
-            for index, moment in enumerate(self._scenario.timeline):
-                self._moment(index, moment)
-            self._then()
-            self._dispatcher.observer = None
-        return tuple(self._failures), tuple(self._timeline)
+    def play(self) -> None:
+        """Go through the timeline, and look whether what must be true at the end is so."""
+        for index, moment in enumerate(self.scenario.timeline):
+            self._moment(index, moment)
+        self._then()
+        self._dispatcher.observer = None
+
+    def _approach(self, instant_us: int) -> None:
+        """Let everything happen that comes before the steps of that instant."""
+        self._dispatcher.advance_to(instant_us)
+
+    def _come_to_rest(self) -> None:
+        """Let the steps that were posted happen."""
+        self._dispatcher.run()
+
+    def _replied(self, index: int, place: int, reply: object) -> None:
+        """Take note of the reply to the `place`-th step of a moment."""
 
     def _moment(self, index: int, moment: Moment) -> None:
-        self._dispatcher.advance_to(moment.at_us)
-        posted = [(step, self._post(step)) for step in moment.steps]
-        self._dispatcher.run()
-        for step, future in posted:
-            self._answered(index, step, future)
+        self._approach(moment.at_us)
+        self._posted = [(step, self._post(step)) for step in moment.steps]
+        self._come_to_rest()
+        for place, (step, future) in enumerate(self._posted):
+            self._answered(index, place, step, future)
         self._check_invariants(index, moment)
 
     def _post(self, step: Step) -> Future[Any] | None:
@@ -121,11 +153,11 @@ class _Replay:
             refused.settle(None, error)
             return refused
 
-    def _answered(self, index: int, step: Step, future: Future[Any] | None) -> None:
+    def _answered(self, index: int, place: int, step: Step, future: Future[Any] | None) -> None:
         reply = None
         if future is not None:
             if not future.done:
-                self._fail(step.line, index, step.expected, None, f"{step.verb.what} was not answered")
+                self._break(step.line, index, step.expected, None, f"{step.verb.what} was not answered")
                 return
             try:
                 reply = step.verb.read(future.get())
@@ -133,24 +165,30 @@ class _Replay:
                 reply = step.verb.read_error(error)
                 if reply is None:
                     name = type(error).__name__
-                    self._fail(step.line, index, step.expected, name, f"{step.verb.what} failed: {error}")
+                    self._break(step.line, index, step.expected, name, f"{step.verb.what} failed: {error}")
                     return
         self._checker.saw(step.verb, reply)
+        self._replied(index, place, reply)
         if step.expects:
             mismatch = compare_reply(step.expected, reply)
             if mismatch is not None:
                 self._mismatch(step.line, index, step.verb.what, mismatch)
 
+    def _looked(self, index: int, snapshot: Snapshot) -> None:
+        """Take note of what the runtime holds after a moment."""
+
     def _check_invariants(self, index: int, moment: Moment) -> None:
         for verb, parent, text in self._stage.accepted:
             self._checker.accepted(verb, parent, text)
         self._stage.accepted.clear()
-        for breach in self._checker.check(self._unseen(self._runtime.snapshot)):
-            self._fail(moment.line, index, None, None, f"an invariant is broken: {breach}")
+        snapshot = self._look(self.runtime.snapshot)
+        self._looked(index, snapshot)
+        for breach in self._checker.check(snapshot):
+            self._break(moment.line, index, None, None, f"an invariant is broken: {breach}")
         if self._watch is not None and self._watch.leaks(self._texts, self._ids):
-            self._fail(moment.line, index, None, None, "an invariant is broken: content appears in a log line")
+            self._break(moment.line, index, None, None, "an invariant is broken: content appears in a log line")
 
-    def _unseen(self, look: Callable[[], T]) -> T:
+    def _look(self, look: Callable[[], T]) -> T:
         """Look at the runtime without a trace of that in the timeline."""
         observer, self._dispatcher.observer = self._dispatcher.observer, None
         try:
@@ -159,12 +197,12 @@ class _Replay:
             self._dispatcher.observer = observer
 
     def _then(self) -> None:
-        then = self._scenario.then
+        then = self.scenario.then
         if not then:
             return
-        snapshot = self._unseen(self._runtime.snapshot)
+        snapshot = self._look(self.runtime.snapshot)
         for key, entry in then.items():
-            actual, default = self._unseen(partial(actual_of, key, names_of(entry), snapshot, self._stage))
+            actual, default = self._look(partial(actual_of, key, names_of(entry), snapshot, self._stage))
             for mismatch in compare_then(entry, actual, key, default):
                 self._mismatch(mismatch.line or entry.line, None, mismatch.path, mismatch)
 
@@ -173,11 +211,16 @@ class _Replay:
         self._fail(line, step, mismatch.expected, mismatch.actual, f"{path} is not as expected")
 
     def _fail(self, line: int, step: int | None, expected: Any, actual: Any, message: str) -> None:
-        self._failures.append(Failure(line, step, expected, actual, message))
+        self.failures.append(Failure(line, step, expected, actual, message))
+
+    def _break(self, line: int, step: int | None, expected: Any, actual: Any, message: str) -> None:
+        """A failure whatever the file expects."""
+        self.broken.append(Failure(line, step, expected, actual, message))
+        self.failures.append(self.broken[-1])
 
     def _observe(self, kind: str, actor: str, what: object) -> None:
         seconds = self._dispatcher.now_us() / 1_000_000
-        self._timeline.append(f"{seconds:>14.6f}s  {kind:<8} {actor:<28} {_described(what)}")
+        self.timeline.append(f"{seconds:>14.6f}s  {kind:<8} {actor:<28} {_described(what)}")
 
 
 def _described(what: Any) -> str:

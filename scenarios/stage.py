@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import attrs
@@ -26,6 +26,16 @@ from ..translation import Translation
 __all__ = ["Stage"]
 
 
+def _document(request: str) -> str:
+    """The name of a place that several actors visit: the document of a request."""
+    return f"document {request}"
+
+
+def _calls(request: str) -> str:
+    """The same for its calls and its outcome."""
+    return f"calls {request}"
+
+
 @attrs.frozen
 class _EditSource:
     request: str
@@ -38,18 +48,32 @@ class _FailDispatch:
     request: str
 
 
+class _Provider(ScriptedProvider):
+    """The scripted provider, whose calls others look at."""
+
+    def __init__(self, touch: Callable[[str], object]) -> None:
+        super().__init__()
+        self._touch = touch
+
+    def take(self, call: ProviderCall) -> None:
+        self._touch(_calls(call.request_id))
+        super().take(call)
+
+
 class _Application(Actor):
     """The application as an actor, so that what it does to its documents has its place among the steps."""
 
     in_registry = False
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Dispatcher, touch: Callable[[str], object]) -> None:
         super().__init__(dispatcher)
+        self._touch = touch
         self.documents: dict[str, TextDocument] = {}
         self.undeliverable: set[str] = set()
 
     @handles(_EditSource)
     def _edit(self, message: _EditSource, envelope: Envelope[Any]) -> Any:
+        self._touch(_document(message.request))
         document = self.documents.get(message.request)
         if document is None or message.parent not in document.texts():
             refuse(envelope, InvalidArgument("request", "no such parent has been translated here"))
@@ -59,6 +83,7 @@ class _Application(Actor):
 
     @handles(_FailDispatch)
     def _fail_dispatch(self, message: _FailDispatch, _envelope: Envelope[Any]) -> None:
+        self._touch(_document(message.request))
         self.undeliverable.add(message.request)
         if message.request in self.documents:
             self.documents[message.request].close()
@@ -69,15 +94,18 @@ class Stage:
 
     `accepted` holds what features accepted: the verb that began the translation, the parent, the clean text. `outcomes`
     keeps how the executions of each request id ended, longer than the runtime does; None for one that runs.
+
+    Several actors come here through their callbacks. `touch` is told of each such visit, with the name of what it is to.
     """
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, touch: Callable[[str], object] | None = None) -> None:
         self.runtime = runtime
+        self._touch = touch or (lambda _place: None)
         self._providers: list[ScriptedProvider] = []
         self._provider_of: dict[str, ScriptedProvider] = {}
         self.accepted: list[tuple[object, str, str]] = []
         self.outcomes: dict[str, TranslationOutcome | None] = {}
-        self._application = _Application(runtime.dispatcher)
+        self._application = _Application(runtime.dispatcher, self._touch)
         self._application.spawn()
 
     def translate(
@@ -90,29 +118,32 @@ class Stage:
         segments: dict[str, str] = {}
 
         def progress(event: ParentEvent) -> None:
+            self._touch(_document(request.request_id))
             if event.kind is ParentEventKind.DISPATCHED:
                 segments[event.parent_id] = "".join(event.segments)
             elif event.kind is ParentEventKind.ACCEPTED:
                 self.accepted.append((verb, event.parent_id, segments[event.parent_id]))
 
         def show(started: Future[StartReply]) -> None:
+            self._touch(_document(request.request_id))
             if started.get().status is StartStatus.STARTED:
                 if request.request_id in self._application.undeliverable:
                     document.close()
                 self._application.documents[request.request_id] = document
 
-        provider = ScriptedProvider()
+        provider = _Provider(self._touch)
         translation = self.runtime.translate(request, provider=provider, feature=document, progress=progress)
         translation.started.add_done_callback(show)
         return self._followed(translation, provider)
 
     def direct(self, request: DirectRequest) -> Future[StartReply]:
         """Start a direct call."""
-        provider = ScriptedProvider()
+        provider = _Provider(self._touch)
         return self._followed(self.runtime.direct(request, provider=provider), provider)
 
     def _followed(self, translation: Translation, provider: ScriptedProvider) -> Future[StartReply]:
         def begin(started: Future[StartReply]) -> None:
+            self._touch(_calls(translation.request_id))
             if started.get().status is StartStatus.STARTED:
                 self._providers.append(provider)
                 self._provider_of[translation.request_id] = provider
@@ -120,6 +151,7 @@ class Stage:
                 translation.add_done_callback(end)
 
         def end(_translation: object) -> None:
+            self._touch(_calls(translation.request_id))
             self.outcomes[translation.request_id] = translation.get()
 
         translation.started.add_done_callback(begin)
@@ -142,6 +174,7 @@ class Stage:
             try:
                 reply.settle(answered.get(), None)
             except UnknownCall as error:
+                self._touch(_calls(call.rpartition("/")[0]))
                 reply.settle(None, None if self._was_made(call) else error)
             except DragomanError as error:
                 reply.settle(None, error)
@@ -153,6 +186,7 @@ class Stage:
         """An ACK by hand: where the application accepts by hand, its document shows the result once it is accepted."""
 
         def show(answered: Future[AckReply]) -> None:
+            self._touch(_document(request))
             document = self._application.documents.get(request)
             if document is not None and document.by_hand and answered.get().status is AckStatus.ACCEPTED:
                 document.accept(parent, result)

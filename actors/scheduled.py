@@ -1,0 +1,322 @@
+"""The simulated dispatcher under a schedule, which sees what it chooses from, and is told what each step did.
+
+Rules. A step is the delivery of one message, the firing of one timer, or the arrival of one message from outside. In
+the plain schedule, whose choices are all 0, they come in the order of a replay: everything inside comes to rest, then
+the timers that are due at this instant fire in their order, then those come in who wait outside. Any other schedule
+may let them race, but not across instants: time moves only at rest. The answers of the schedule where there are several
+steps to choose from make the tape.
+
+Actors, messages and steps have names that do not depend on the schedule: an actor or a message is named for the message
+whose handling made it. So the same step has the same name in every run in which it occurs, in whichever process. The
+`order` of a run is a digest of the sequence of messages that each actor received.
+
+A timer that is started for the instant in which it is started takes part only until the first caller has come in;
+otherwise it falls due when time goes on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b, sha256
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import attrs
+
+from ..protocol.errors import InvalidArgument
+from .footprints import Footprint, Tracks
+from .simulation import SimulatedDispatcher
+
+if TYPE_CHECKING:
+    from .futures import Future
+    from .mailbox import Envelope, Mailbox
+    from .timers import TimerEntry
+
+__all__ = ["Schedule", "ScheduledDispatcher", "Step"]
+
+Kind = Literal["message", "timer", "outside"]
+
+_BEGIN = "begin"
+
+
+@attrs.frozen(eq=False)
+class Step:
+    """Something that may come next. Two of one `id` are the same step; `actor` is whose mailbox it concerns."""
+
+    id: str
+    kind: Kind
+    actor: str
+    what: str
+    """The type of the message, or the key of the timer."""
+
+
+class Schedule(Protocol):
+    """Decides what comes next."""
+
+    def choose(self, steps: Sequence[Step]) -> int:
+        """The index of the step to take; asked at each one, also where there is nothing to choose."""
+
+    def took(self, step: Step, footprint: Footprint) -> None:
+        """What the step that was chosen did."""
+
+
+class _Addressee:
+    """What is known of one mailbox: its key, the names of the messages in it, and of those it has delivered."""
+
+    __slots__ = ("accepted", "fired", "key", "queued", "received", "step")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.step: Step | None = None
+        self.accepted = 0
+        self.queued: deque[tuple[str, str]] = deque()
+        self.received: list[str] = []
+        self.fired: dict[str, int] = {}
+
+
+class _Watched:
+    """An answer that is still missing, with the keys of the actors that it went through."""
+
+    __slots__ = ("future", "seen_by")
+
+    def __init__(self, future: Any, seen_by: set[str]) -> None:
+        self.future = future
+        self.seen_by = seen_by
+
+
+class ScheduledDispatcher(SimulatedDispatcher):
+    """See the module. `seed` gives the random bits."""
+
+    def __init__(self, seed: int, schedule: Schedule) -> None:
+        super().__init__(seed)
+        self._schedule = schedule
+        self._addressees: dict[Mailbox, _Addressee] = {}
+        self._arrivals: deque[Step] = deque()
+        self._answers: dict[int, _Watched] = {}
+        self._tracks: Tracks | None = None
+        self._cause = _BEGIN
+        self._sender = _BEGIN
+        self._begun: dict[str, int] = {}
+        self._arrived = 0
+        self._firing = False
+        self._newest: int | None = None
+        self._aside = False
+
+    @property
+    def order(self) -> str:
+        """The digest of what each actor has received so far, in which order."""
+        received = sorted((one.key, one.received) for one in self._addressees.values() if one.received)
+        return sha256("\n".join(f"{key} {' '.join(names)}" for key, names in received).encode()).hexdigest()[:32]
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Ask and run without the schedule, in plain order and unrecorded; only at rest."""
+        self._aside = True
+        try:
+            yield
+        finally:
+            self._aside = False
+            for mailbox, addressee in self._addressees.items():
+                addressee.accepted = mailbox.accepted
+                addressee.queued.clear()
+
+    def touch(self, place: str) -> None:
+        """Declare that the step that runs now looks at or changes something outside of the runtime."""
+        if self._tracks is not None:
+            self._tracks.touches(place)
+
+    def approach(self, instant_us: int) -> None:
+        """Move the clock to `instant_us`; what falls due at that very instant is left for `race`."""
+        if instant_us < self._now_us:
+            raise InvalidArgument("instant_us", "time does not go back")
+        self.run()
+        while (due_us := self._timers.next_due_us()) is not None and due_us < instant_us:
+            self._now_us = max(self._now_us, due_us)
+            self.race()
+        self._now_us = instant_us
+
+    def race(self) -> None:
+        """Run until all is at rest, and let the timers that are due now fire among what waits outside."""
+        self._firing, self._newest = True, None
+        try:
+            self.run()
+        finally:
+            self._firing = False
+
+    def advance_to(self, instant_us: int) -> None:
+        self.approach(instant_us)
+        self.race()
+
+    def abandon(self) -> None:
+        """End at once, wherever the run is: every mailbox is closed, and whoever waits gets an error."""
+        self._stopped = self._aside = True
+        outside, self._ingress = self._ingress, deque()
+        for mailbox, envelope in outside:
+            mailbox.put(envelope)
+        self.retire_all()
+
+    def adopt(self, mailbox: Mailbox) -> None:
+        super().adopt(mailbox)
+        number = self._begun[self._cause] = self._begun.get(self._cause, 0) + 1
+        self._addressees[mailbox] = _Addressee(_name(self._cause, "", number))
+
+    def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
+        before = len(self._ingress)
+        super().post(mailbox, envelope)
+        if self._aside or len(self._ingress) == before:
+            return
+        self._arrived += 1
+        actor = "" if mailbox.actor is None else mailbox.actor.name
+        self._arrivals.append(Step(f"caller {self._arrived}", "outside", actor, type(envelope.message).__name__))
+        self._watch(envelope.reply_to, None)
+
+    def _watch(self, reply_to: Any, seen_by: str | None) -> None:
+        """Take note that whoever has had an envelope in hands may look whether it has its answer."""
+        if not hasattr(reply_to, "add_done_callback"):
+            return
+        watched = self._answers.get(id(reply_to))
+        if watched is None:
+            # It is kept, so that no other can come by its id in this run.
+            watched = self._answers[id(reply_to)] = _Watched(reply_to, set())
+            reply_to.add_done_callback(lambda _future: self._answered(watched))
+        if seen_by is not None:
+            watched.seen_by.add(seen_by)
+
+    def _answered(self, watched: _Watched) -> None:
+        if self._tracks is not None:
+            for actor in watched.seen_by:
+                self._tracks.answers(actor)
+
+    def start_timer(self, delay_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
+        if self._tracks is not None and delay_us <= 0:
+            self._tracks.starts_at_once()
+        return super().start_timer(delay_us, mailbox, key, stamp)
+
+    def cancel_timer(self, entry: TimerEntry) -> None:
+        if self._tracks is not None and self._running is not None:
+            # Timers are cancelled by their own actor alone; one that has fired tells no longer whose it is.
+            self._tracks.moves(f"{self._addressees[self._running].key} {entry[4]}")
+        super().cancel_timer(entry)
+
+    def retire(self, mailbox: Mailbox, *, abandon: bool = False) -> None:
+        if self._tracks is not None:
+            self._tracks.closes(self._addressees[mailbox].key)
+        super().retire(mailbox, abandon=abandon)
+        self._addressees[mailbox].queued.clear()
+
+    def run(self) -> None:
+        if not self._aside and self._tracks is None:
+            # What somebody has told an actor between two runs; nobody else may do so than before the first.
+            self._cause, self._sender = _BEGIN, ""
+            self._note_messages(Tracks())
+        super().run()
+
+    def _step(self, until: Future[Any] | None) -> bool:
+        if self._aside:
+            return super()._step(until)
+        if self._stopped:
+            return False
+        due = self._due()
+        steps = [self._delivery(mailbox) for mailbox in self._ready]
+        steps += [self._firing_of(entry) for entry in due]
+        steps += self._arrivals
+        if not steps:
+            return False
+        choice = self._schedule.choose(steps)
+        if len(steps) > 1:
+            self.tape.append(choice)
+            if choice and self.observer is not None:
+                self._tell_choice(steps, choice)
+        self._take(steps[choice], choice, due, until)
+        return True
+
+    def _tell_choice(self, steps: Sequence[Step], choice: int) -> None:
+        taken, plain = steps[choice], steps[0]
+        self.observer(  # type: ignore[misc]  # whoever calls this has looked
+            "choice",
+            taken.actor,
+            f"{len(self.tape)}: {taken.kind} {taken.what} ({choice} of 0 to {len(steps) - 1}), "
+            f"before {plain.kind} {plain.what} of {plain.actor}",
+        )
+
+    def _due(self) -> list[TimerEntry]:
+        if not self._firing:
+            return []
+        due = self._timers.due(self._now_us)
+        return due if self._newest is None else [entry for entry in due if entry.generation <= self._newest]
+
+    def _delivery(self, mailbox: Mailbox) -> Step:
+        """The step that delivers the next message of a mailbox; the same one as long as that is not delivered."""
+        addressee = self._addressees[mailbox]
+        if addressee.step is None:
+            head = mailbox.head()
+            what = "" if head is None else type(head.message).__name__
+            actor = "" if mailbox.actor is None else mailbox.actor.name
+            addressee.step = Step(f"actor {addressee.key}", "message", actor, what)
+        return addressee.step
+
+    def _firing_of(self, entry: TimerEntry) -> Step:
+        mailbox: Any = entry[3]
+        return Step(f"timer {self._addressees[mailbox].key} {entry[4]}", "timer", mailbox.actor.name, str(entry[4]))
+
+    def _take(self, step: Step, choice: int, due: Sequence[TimerEntry], until: Future[Any] | None) -> None:
+        tracks = self._tracks = Tracks()
+        try:
+            if step.kind == "message":
+                self._cause = self._take_delivery(choice, tracks, until)
+            elif step.kind == "timer":
+                self._cause = self._take_timer(due[choice - len(self._ready)], tracks)
+            else:
+                place = choice - len(self._ready) - len(due)
+                del self._arrivals[place]
+                self._cause, self._sender = step.id, ""
+                if self._newest is None:
+                    self._newest = self._timers.newest
+                tracks.lets_in()
+                self._let_in(place)
+        finally:
+            self._tracks = None
+        self._note_messages(tracks)
+        self._schedule.took(step, tracks.footprint())
+
+    def _take_delivery(self, place: int, tracks: Tracks, until: Future[Any] | None) -> str:
+        mailbox = self._ready[place]
+        addressee = self._addressees[mailbox]
+        name, sender = addressee.queued.popleft()
+        addressee.received.append(name)
+        addressee.step = None
+        tracks.delivers(addressee.key)
+        head = mailbox.head()
+        if head is not None and head.reply_to is not None:
+            self._watch(head.reply_to, sender)
+            self._watch(head.reply_to, addressee.key)
+        self._cause, self._sender = name, addressee.key
+        self._deliver(place, until)
+        return name
+
+    def _take_timer(self, entry: TimerEntry, tracks: Tracks) -> str:
+        mailbox, fired = self._timers.take(entry)
+        addressee = self._addressees[mailbox]
+        count = addressee.fired[fired.key] = addressee.fired.get(fired.key, 0) + 1
+        tracks.moves(f"{addressee.key} {fired.key}")
+        self._sender = addressee.key
+        self._fire(mailbox, fired)
+        return f"timer {addressee.key} {fired.key} {count}"
+
+    def _note_messages(self, tracks: Tracks) -> None:
+        """Name the messages that the step that ran just now has put into mailboxes."""
+        for mailbox, addressee in self._addressees.items():
+            came = mailbox.accepted - addressee.accepted
+            if came:
+                addressee.accepted = mailbox.accepted
+                tracks.puts(addressee.key)
+                if not mailbox.is_set():
+                    addressee.queued.extend(
+                        (_name(self._cause, addressee.key, number), self._sender) for number in range(came)
+                    )
+
+
+def _name(cause: str, actor: str, number: int) -> str:
+    """The name of the `number`-th thing of a kind that the message or step `cause` led to."""
+    return blake2b(f"{cause} {actor} {number}".encode(), digest_size=8).hexdigest()
