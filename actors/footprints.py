@@ -5,8 +5,8 @@ that steps share has a name; two steps are independent if neither writes what th
 order leads to the same state, and every actor receives the same messages in the same order.
 
 Places: what an actor keeps, which its own deliveries write; the end of the queue of a mailbox, which a message that is
-put there writes and so does its closing; a timer, which is fired, cancelled or superseded; the answers that an actor
-may look at, because they went through it; and whatever the surroundings of a runtime declare.
+put there writes and so does its closing; a timer, which is fired, cancelled or superseded; an answer, which one step
+gives and another may look at; and whatever the surroundings of a runtime declare.
 
 Not promised: that dependent steps really lead to different states.
 """
@@ -48,9 +48,8 @@ class Tracks:
         return Footprint(frozenset(self._reads), frozenset(self._writes))
 
     def delivers(self, actor: str) -> None:
-        """The actor handles a message: it changes what it keeps, and may look at answers that went through it."""
+        """The actor handles a message, and may change all that it keeps."""
         self._writes.add(f"state {actor}")
-        self._reads.add(f"answers {actor}")
 
     def puts(self, actor: str) -> None:
         """A message is put into its mailbox."""
@@ -58,13 +57,17 @@ class Tracks:
 
     closes = puts
 
-    def answers(self, actor: str) -> None:
-        """An answer is given that went through it."""
-        self._writes.add(f"answers {actor}")
+    def looks(self, answer: str) -> None:
+        """It is looked whether an answer has been given."""
+        self._reads.add(answer)
+
+    def gives(self, answer: str) -> None:
+        """An answer is given."""
+        self._writes.add(answer)
 
     def moves(self, timer: str) -> None:
         """A timer is fired, cancelled or superseded."""
-        self._writes.add(f"timer {timer}")
+        self._writes.add(timer)
 
     def starts_at_once(self) -> None:
         """A timer is started that falls due at this very instant: it takes part only if it comes before any caller."""

@@ -24,6 +24,7 @@ actor is stuck in a handler (none may block); interpreters without an interprete
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import pykka
@@ -296,11 +297,10 @@ class Mailbox:
     def __bool__(self) -> bool:
         return True
 
-    def head(self) -> Envelope[Any] | None:
-        """The envelope that comes next, for a dispatcher that looks before it delivers; None if there is none."""
-        if self._outgoing:
-            return self._outgoing[-1]
-        return self._incoming[0] if self._incoming else None
+    def waiting(self) -> Iterator[Envelope[Any]]:
+        """What is in the queue, next first, for a dispatcher that looks before it delivers."""
+        yield from reversed(self._outgoing or ())
+        yield from self._incoming or ()
 
     def is_set(self) -> bool:
         """Whether the actor has stopped: the name of pykka's `actor_stopped`."""

@@ -10,6 +10,8 @@ Actors, messages and steps have names that do not depend on the schedule: an act
 whose handling made it. So the same step has the same name in every run in which it occurs, in whichever process. The
 `order` of a run is a digest of the sequence of messages that each actor received.
 
+Whoever looks whether an answer is there does so by `Future.done`, and is noticed there.
+
 A timer that is started for the instant in which it is started takes part only until the first caller has come in;
 otherwise it falls due when time goes on.
 """
@@ -19,6 +21,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -26,14 +29,14 @@ import attrs
 
 from ..protocol.errors import InvalidArgument
 from .footprints import Footprint, Tracks
+from .futures import Future
 from .simulation import SimulatedDispatcher
 
 if TYPE_CHECKING:
-    from .futures import Future
     from .mailbox import Envelope, Mailbox
     from .timers import TimerEntry
 
-__all__ = ["Schedule", "ScheduledDispatcher", "Step"]
+__all__ = ["Event", "Schedule", "ScheduledDispatcher", "Step"]
 
 Kind = Literal["message", "timer", "outside"]
 
@@ -51,20 +54,40 @@ class Step:
     """The type of the message, or the key of the timer."""
 
 
+@attrs.frozen(eq=False)
+class Event:
+    """A step that was taken. `cause` is the name of the event that led to it; "" if that is further back than a rest.
+
+    `ends` are the steps that it has made impossible: timers that it cancelled.
+    """
+
+    name: str
+    cause: str
+    footprint: Footprint
+    ends: tuple[str, ...]
+
+
 class Schedule(Protocol):
     """Decides what comes next."""
+
+    def rested(self) -> None:
+        """All is at rest: what comes from now on comes after everything before, in whatever order."""
 
     def choose(self, steps: Sequence[Step]) -> int:
         """The index of the step to take; asked at each one, also where there is nothing to choose."""
 
-    def took(self, step: Step, footprint: Footprint) -> None:
+    def took(self, event: Event) -> None:
         """What the step that was chosen did."""
 
 
 class _Addressee:
-    """What is known of one mailbox: its key, the names of the messages in it, and of those it has delivered."""
+    """What is known of one mailbox.
 
-    __slots__ = ("accepted", "fired", "key", "queued", "received", "step")
+    Its key; the names of the messages in it, each with that of the event that put it there, and of those that it has
+    delivered; how often its timers have fired, and which event started one for this very instant.
+    """
+
+    __slots__ = ("accepted", "fired", "key", "queued", "received", "started", "step")
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -73,16 +96,7 @@ class _Addressee:
         self.queued: deque[tuple[str, str]] = deque()
         self.received: list[str] = []
         self.fired: dict[str, int] = {}
-
-
-class _Watched:
-    """An answer that is still missing, with the keys of the actors that it went through."""
-
-    __slots__ = ("future", "seen_by")
-
-    def __init__(self, future: Any, seen_by: set[str]) -> None:
-        self.future = future
-        self.seen_by = seen_by
+        self.started: dict[str, str] = {}
 
 
 class ScheduledDispatcher(SimulatedDispatcher):
@@ -93,10 +107,10 @@ class ScheduledDispatcher(SimulatedDispatcher):
         self._schedule = schedule
         self._addressees: dict[Mailbox, _Addressee] = {}
         self._arrivals: deque[Step] = deque()
-        self._answers: dict[int, _Watched] = {}
+        self._answers: dict[int, tuple[Future[Any], str]] = {}
         self._tracks: Tracks | None = None
+        self._ends: list[str] = []
         self._cause = _BEGIN
-        self._sender = _BEGIN
         self._begun: dict[str, int] = {}
         self._arrived = 0
         self._firing = False
@@ -138,6 +152,7 @@ class ScheduledDispatcher(SimulatedDispatcher):
 
     def race(self) -> None:
         """Run until all is at rest, and let the timers that are due now fire among what waits outside."""
+        self._schedule.rested()
         self._firing, self._newest = True, None
         try:
             self.run()
@@ -169,34 +184,39 @@ class ScheduledDispatcher(SimulatedDispatcher):
         self._arrived += 1
         actor = "" if mailbox.actor is None else mailbox.actor.name
         self._arrivals.append(Step(f"caller {self._arrived}", "outside", actor, type(envelope.message).__name__))
-        self._watch(envelope.reply_to, None)
+        self._watch(envelope.reply_to, f"answer to caller {self._arrived}")
 
-    def _watch(self, reply_to: Any, seen_by: str | None) -> None:
-        """Take note that whoever has had an envelope in hands may look whether it has its answer."""
-        if not hasattr(reply_to, "add_done_callback"):
+    def _watch(self, reply_to: Any, name: str) -> None:
+        """Notice from now on who looks whether an answer is there: an actor may, at what another one gives."""
+        if not isinstance(reply_to, Future) or id(reply_to) in self._answers:
             return
-        watched = self._answers.get(id(reply_to))
-        if watched is None:
-            # It is kept, so that no other can come by its id in this run.
-            watched = self._answers[id(reply_to)] = _Watched(reply_to, set())
-            reply_to.add_done_callback(lambda _future: self._answered(watched))
-        if seen_by is not None:
-            watched.seen_by.add(seen_by)
+        # It is kept, so that no other can come by its id in this run.
+        self._answers[id(reply_to)] = reply_to, name
+        reply_to.add_done_callback(self._given)
+        reply_to.__class__ = _watched(type(reply_to))
 
-    def _answered(self, watched: _Watched) -> None:
+    def _given(self, future: Future[Any]) -> None:
         if self._tracks is not None:
-            for actor in watched.seen_by:
-                self._tracks.answers(actor)
+            self._tracks.gives(self._answers[id(future)][1])
+
+    def looked_at(self, future: Future[Any]) -> None:
+        """Somebody has looked whether an answer is there."""
+        if self._tracks is not None:
+            self._tracks.looks(self._answers[id(future)][1])
 
     def start_timer(self, delay_us: int, mailbox: Mailbox, key: str, stamp: int | None = None) -> TimerEntry:
         if self._tracks is not None and delay_us <= 0:
             self._tracks.starts_at_once()
+            self._addressees[mailbox].started[key] = self._cause
         return super().start_timer(delay_us, mailbox, key, stamp)
 
     def cancel_timer(self, entry: TimerEntry) -> None:
         if self._tracks is not None and self._running is not None:
             # Timers are cancelled by their own actor alone; one that has fired tells no longer whose it is.
-            self._tracks.moves(f"{self._addressees[self._running].key} {entry[4]}")
+            name = f"timer {self._addressees[self._running].key} {entry[4]}"
+            self._tracks.moves(name)
+            if entry[3] is not None:
+                self._ends.append(name)
         super().cancel_timer(entry)
 
     def retire(self, mailbox: Mailbox, *, abandon: bool = False) -> None:
@@ -208,7 +228,7 @@ class ScheduledDispatcher(SimulatedDispatcher):
     def run(self) -> None:
         if not self._aside and self._tracks is None:
             # What somebody has told an actor between two runs; nobody else may do so than before the first.
-            self._cause, self._sender = _BEGIN, ""
+            self._cause = _BEGIN
             self._note_messages(Tracks())
         super().run()
 
@@ -250,7 +270,7 @@ class ScheduledDispatcher(SimulatedDispatcher):
         """The step that delivers the next message of a mailbox; the same one as long as that is not delivered."""
         addressee = self._addressees[mailbox]
         if addressee.step is None:
-            head = mailbox.head()
+            head = next(mailbox.waiting(), None)
             what = "" if head is None else type(head.message).__name__
             actor = "" if mailbox.actor is None else mailbox.actor.name
             addressee.step = Step(f"actor {addressee.key}", "message", actor, what)
@@ -262,47 +282,46 @@ class ScheduledDispatcher(SimulatedDispatcher):
 
     def _take(self, step: Step, choice: int, due: Sequence[TimerEntry], until: Future[Any] | None) -> None:
         tracks = self._tracks = Tracks()
+        self._ends = []
         try:
             if step.kind == "message":
-                self._cause = self._take_delivery(choice, tracks, until)
+                cause = self._take_delivery(choice, tracks, until)
             elif step.kind == "timer":
-                self._cause = self._take_timer(due[choice - len(self._ready)], tracks)
+                cause = self._take_timer(step, due[choice - len(self._ready)], tracks)
             else:
-                place = choice - len(self._ready) - len(due)
-                del self._arrivals[place]
-                self._cause, self._sender = step.id, ""
-                if self._newest is None:
-                    self._newest = self._timers.newest
-                tracks.lets_in()
-                self._let_in(place)
+                cause = self._take_arrival(step, choice - len(self._ready) - len(due), tracks)
         finally:
             self._tracks = None
         self._note_messages(tracks)
-        self._schedule.took(step, tracks.footprint())
+        self._schedule.took(Event(self._cause, cause, tracks.footprint(), tuple(self._ends)))
 
     def _take_delivery(self, place: int, tracks: Tracks, until: Future[Any] | None) -> str:
         mailbox = self._ready[place]
         addressee = self._addressees[mailbox]
-        name, sender = addressee.queued.popleft()
-        addressee.received.append(name)
+        self._cause, cause = addressee.queued.popleft()
+        addressee.received.append(self._cause)
         addressee.step = None
         tracks.delivers(addressee.key)
-        head = mailbox.head()
-        if head is not None and head.reply_to is not None:
-            self._watch(head.reply_to, sender)
-            self._watch(head.reply_to, addressee.key)
-        self._cause, self._sender = name, addressee.key
         self._deliver(place, until)
-        return name
+        return cause
 
-    def _take_timer(self, entry: TimerEntry, tracks: Tracks) -> str:
+    def _take_timer(self, step: Step, entry: TimerEntry, tracks: Tracks) -> str:
         mailbox, fired = self._timers.take(entry)
         addressee = self._addressees[mailbox]
         count = addressee.fired[fired.key] = addressee.fired.get(fired.key, 0) + 1
-        tracks.moves(f"{addressee.key} {fired.key}")
-        self._sender = addressee.key
+        self._cause = f"{step.id} {count}"
+        tracks.moves(step.id)
         self._fire(mailbox, fired)
-        return f"timer {addressee.key} {fired.key} {count}"
+        return addressee.started.pop(fired.key, "")
+
+    def _take_arrival(self, step: Step, place: int, tracks: Tracks) -> str:
+        del self._arrivals[place]
+        self._cause = step.id
+        if self._newest is None:
+            self._newest = self._timers.newest
+        tracks.lets_in()
+        self._let_in(place)
+        return ""
 
     def _note_messages(self, tracks: Tracks) -> None:
         """Name the messages that the step that ran just now has put into mailboxes."""
@@ -312,11 +331,34 @@ class ScheduledDispatcher(SimulatedDispatcher):
                 addressee.accepted = mailbox.accepted
                 tracks.puts(addressee.key)
                 if not mailbox.is_set():
-                    addressee.queued.extend(
-                        (_name(self._cause, addressee.key, number), self._sender) for number in range(came)
-                    )
+                    names = [_name(self._cause, addressee.key, number) for number in range(came)]
+                    addressee.queued.extend((name, self._cause) for name in names)
+                    for name, envelope in zip(names, list(mailbox.waiting())[-came:], strict=True):
+                        self._watch(envelope.reply_to, f"answer to {name}")
 
 
 def _name(cause: str, actor: str, number: int) -> str:
     """The name of the `number`-th thing of a kind that the message or step `cause` led to."""
     return blake2b(f"{cause} {actor} {number}".encode(), digest_size=8).hexdigest()
+
+
+class _Watching(Future[Any]):
+    """A future that tells its dispatcher who looks whether it is done. The class of one may be changed to this."""
+
+    __slots__ = ()
+
+    @property
+    def done(self) -> bool:  # type: ignore[override]
+        if isinstance(self.dispatcher, ScheduledDispatcher):
+            self.dispatcher.looked_at(self)
+        is_done: bool = super().done
+        return is_done
+
+    @done.setter
+    def done(self, value: bool) -> None:
+        Future.done.__set__(self, value)  # type: ignore[attr-defined]  # the slot
+
+
+@cache
+def _watched(kind: type[Future[Any]]) -> type[Future[Any]]:
+    return type(f"Watched{kind.__name__}", (_Watching, kind), {"__slots__": ()})

@@ -9,8 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from ..actors.footprints import Footprint
-from ..actors.scheduled import Schedule, Step
+from ..actors.scheduled import Event, Schedule, Step
 from ..protocol.errors import DragomanError
 
 __all__ = ["Priorities", "ScheduleMismatch", "Tape", "Uniform", "trimmed"]
@@ -40,7 +39,10 @@ class _Chooser(Schedule):
     def choose(self, steps: Sequence[Step]) -> int:
         return self._pick(steps) if len(steps) > 1 else 0
 
-    def took(self, step: Step, footprint: Footprint) -> None:
+    def rested(self) -> None:
+        """Whether it rests makes no difference here."""
+
+    def took(self, event: Event) -> None:
         """What a step did makes no difference here."""
 
     def _pick(self, steps: Sequence[Step]) -> int:
