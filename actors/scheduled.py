@@ -110,6 +110,10 @@ class ScheduledDispatcher(SimulatedDispatcher):
         self._answers: dict[int, tuple[Future[Any], str]] = {}
         self._tracks: Tracks | None = None
         self._ends: list[str] = []
+        self.options: list[int] = []
+        """How many steps there were to choose from at each choice on the tape."""
+        self.came: list[str] = []
+        """The callers that have come in and the timers that have fired, in that order."""
         self._cause = _BEGIN
         self._begun: dict[str, int] = {}
         self._arrived = 0
@@ -246,6 +250,7 @@ class ScheduledDispatcher(SimulatedDispatcher):
         choice = self._schedule.choose(steps)
         if len(steps) > 1:
             self.tape.append(choice)
+            self.options.append(len(steps))
             if choice and self.observer is not None:
                 self._tell_choice(steps, choice)
         self._take(steps[choice], choice, due, until)
@@ -310,6 +315,7 @@ class ScheduledDispatcher(SimulatedDispatcher):
         addressee = self._addressees[mailbox]
         count = addressee.fired[fired.key] = addressee.fired.get(fired.key, 0) + 1
         self._cause = f"{step.id} {count}"
+        self.came.append(step.id)
         tracks.moves(step.id)
         self._fire(mailbox, fired)
         return addressee.started.pop(fired.key, "")
@@ -317,6 +323,7 @@ class ScheduledDispatcher(SimulatedDispatcher):
     def _take_arrival(self, step: Step, place: int, tracks: Tracks) -> str:
         del self._arrivals[place]
         self._cause = step.id
+        self.came.append(step.id)
         if self._newest is None:
             self._newest = self._timers.newest
         tracks.lets_in()

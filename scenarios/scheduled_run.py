@@ -25,7 +25,7 @@ from .replayer import Failure, Replay
 from .scenario import Moment, Scenario
 from .schedules import trimmed
 
-__all__ = ["RunReport", "Runner"]
+__all__ = ["RunReport", "Runner", "ScheduledRun"]
 
 T = TypeVar("T")
 
@@ -36,12 +36,14 @@ class RunReport:
 
     `broken` is what is wrong whatever the order: a broken invariant, a step that failed or was not answered, a stall.
     `unmet` are the expectations of the file that did not hold; they bind plain FIFO. `parts` is the outcome, by the
-    names of its parts.
+    names of its parts. `came` are the callers that came in and the timers that fired, in that order; `options`, how many steps there were to
+    choose from at each choice on the tape.
     """
 
     order: str
     tape: tuple[int, ...]
-    choices: int
+    options: tuple[int, ...]
+    came: tuple[str, ...]
     parts: dict[str, str]
     broken: tuple[Failure, ...]
     unmet: tuple[Failure, ...]
@@ -52,7 +54,7 @@ class RunReport:
         return digest_of(self.parts)
 
 
-class _ScheduledRun(Replay):
+class ScheduledRun(Replay):
     """The run itself."""
 
     _dispatcher: ScheduledDispatcher
@@ -75,8 +77,8 @@ class _ScheduledRun(Replay):
         self._look(dispatcher.run)
 
     def answered(self) -> list[str]:
-        """The parts of the outcome that are known already: replies to steps of this moment that have been given."""
-        return [
+        """The parts of the outcome that are known already, replies to steps of this moment among them."""
+        return [*self.parts] + [
             _part_of(self._index, place, step.verb.what)
             for place, (step, future) in enumerate(self._posted)
             if future is None or future.done
@@ -143,13 +145,13 @@ class Runner:
         schedule: Schedule,
         *,
         with_timeline: bool = False,
-        follow: Callable[[_ScheduledRun], object] | None = None,
+        follow: Callable[[ScheduledRun], object] | None = None,
     ) -> RunReport | None:
         """One run; None if the schedule cut it off. `follow` is given the run before it begins."""
         self.runs += 1
         dispatcher = ScheduledDispatcher(self.seed, schedule)
         file = Path(self._scratch.name) / f"{self.runs}"
-        run = _ScheduledRun(self.scenario, dispatcher, file, self.names, with_timeline=with_timeline)
+        run = ScheduledRun(self.scenario, dispatcher, file, self.names, with_timeline=with_timeline)
         if follow is not None:
             follow(run)
         try:
@@ -166,7 +168,8 @@ class Runner:
         return RunReport(
             order=dispatcher.order,
             tape=trimmed(dispatcher.tape),
-            choices=len(dispatcher.tape),
+            options=tuple(dispatcher.options),
+            came=tuple(dispatcher.came),
             parts=run.parts,
             broken=tuple(run.broken),
             unmet=tuple(failure for failure in run.failures if failure not in run.broken),
