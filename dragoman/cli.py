@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, CycloptsError, Parameter
 from loguru import logger
-from rich.console import Console
+
+from .exploring import explore, replay_saved
+from .terminal import FAILED, INTERRUPTED, PASSED, USAGE, console, scenario_files, speaks_unicode
 
 if TYPE_CHECKING:
     from .scenarios import Result
     from .scenarios.logs import LogWatch
 
 __all__ = ["app", "run"]
-
-PASSED, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 app = App(
     name="dragoman",
@@ -38,16 +37,19 @@ def run(arguments: Sequence[str]) -> int:
     try:
         status = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        _to(sys.stderr).print(f"dragoman: {error}")
+        console(sys.stderr).print(f"dragoman: {error}")
         return USAGE
     except KeyboardInterrupt:
-        _to(sys.stderr).print("dragoman: interrupted")
+        console(sys.stderr).print("dragoman: interrupted")
         return INTERRUPTED
     except OSError as error:
         with contextlib.suppress(OSError):
-            _to(sys.stderr).print(f"dragoman: the output cannot be written: {error.strerror}")
+            console(sys.stderr).print(f"dragoman: the output cannot be written: {error.strerror}")
         return USAGE
     return status if isinstance(status, int) else PASSED
+
+
+app.command(explore)
 
 
 @app.command
@@ -60,6 +62,7 @@ def replay(
     seed: int = 0,
     json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     timeline: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    schedule: Path | None = None,
 ) -> int:
     """Replay scenarios against the real actors in virtual time.
 
@@ -75,6 +78,8 @@ def replay(
         Print one JSON array with a result for each scenario, and nothing else.
     timeline
         Print every message, timer and state change in the order of virtual time.
+    schedule
+        A file that `dragoman explore` has saved: repeat that run, of the scenario that it names. The seed is its own.
     """
     from .scenarios import SHIPPED
     from .scenarios.logs import LogWatch
@@ -83,16 +88,18 @@ def replay(
     logger.remove()
     results: list[Result] = []
     missing = False
+    if schedule is not None:
+        results.append(_shown(replay_saved(schedule, paths or ()), json=json, timeline=timeline))
+        paths = []
     with LogWatch() as watch:
-        for path in paths or [SHIPPED]:
-            files = list(_files(path))
+        for path in [SHIPPED] if paths is None else paths:
+            files = list(scenario_files(path))
             if not files:
                 missing = True
-                _to(sys.stderr).print(f"{path}: no scenario (*.yaml) below this folder")
+                console(sys.stderr).print(f"{path}: no scenario (*.yaml) below this folder")
             results += [_replayed(file, seed, watch, json=json, timeline=timeline) for file in files]
     if json:
-        unicode = "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
-        sys.stdout.write(as_json(results, ascii_only=not unicode) + "\n")
+        sys.stdout.write(as_json(results, ascii_only=not speaks_unicode()) + "\n")
     else:
         _summarise(results)
     if missing or any(result.invalid for result in results):
@@ -100,31 +107,27 @@ def replay(
     return PASSED if all(result.passed for result in results) else FAILED
 
 
-def _files(path: Path) -> Iterator[Path]:
-    """The scenario files that a path stands for; what looks like one and cannot be read is told later."""
-    if path.is_dir():
-        found = (Path(folder, name) for folder, _folders, names in os.walk(path) for name in names)
-        yield from sorted(file for file in found if file.suffix == ".yaml")
-    else:
-        yield path
-
-
 def _replayed(file: Path, seed: int, watch: LogWatch, *, json: bool, timeline: bool) -> Result:
     from .scenarios import replay_file
+
+    return _shown(replay_file(file, seed=seed, watch=watch, with_timeline=timeline), json=json, timeline=timeline)
+
+
+def _shown(result: Result, *, json: bool, timeline: bool) -> Result:
+    """Print a result, unless it goes into the JSON with the others."""
     from .scenarios.report import as_lines
     from .scenarios.source import one_line
 
-    result = replay_file(file, seed=seed, watch=watch, with_timeline=timeline)
-    if result.timeline:
-        lines = _to(sys.stderr if json else sys.stdout)
+    if timeline and result.timeline:
+        lines = console(sys.stderr if json else sys.stdout)
         lines.print(f"{one_line(str(result.scenario))} ({result.file})")
         for line in result.timeline:
             lines.print(line)
     if json:
         return result
-    out = _to(sys.stdout)
+    out = console(sys.stdout)
     if result.invalid is not None:
-        _to(sys.stderr).print(result.invalid)
+        console(sys.stderr).print(result.invalid)
     elif result.passed:
         out.print("passed", style="green", end="  ")
         out.print(one_line(str(result.scenario)))
@@ -141,9 +144,4 @@ def _summarise(results: Sequence[Result]) -> None:
     invalid = sum(result.invalid is not None for result in results)
     failed = len(results) - passed - invalid
     style = "bold green" if passed == len(results) else "bold red"
-    _to(sys.stdout).print(f"{passed} passed, {failed} failed, {invalid} invalid", style=style)
-
-
-def _to(stream: object) -> Console:
-    """A console that styles on a terminal and writes plain, unwrapped text elsewhere."""
-    return Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)  # type: ignore[arg-type]
+    console(sys.stdout).print(f"{passed} passed, {failed} failed, {invalid} invalid", style=style)

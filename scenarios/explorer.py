@@ -11,7 +11,7 @@ Not promised: that a strategy other than `exhaustive` sees every order, or tells
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from hashlib import sha256
 
@@ -25,7 +25,7 @@ from .scheduled_run import Runner, RunReport
 from .schedules import Priorities, Schedule, Tape, Uniform
 from .shrinking import Tried, deviations, shrink
 
-__all__ = ["Exploration", "Finding", "Strategy", "explore"]
+__all__ = ["Exploration", "Finding", "Strategy", "explore", "replay_schedule"]
 
 DEFAULT_SCHEDULES = 200
 MAX_SCHEDULES = 100_000
@@ -117,6 +117,23 @@ def explore(
         raise InvalidArgument("budget_s", "must be a number of seconds of at least 0")
     with Runner(scenario, seed) as runner:
         return _Explorer(runner, strategy, schedules, budget_s, progress).explore()
+
+
+def replay_schedule(
+    scenario: Scenario, tape: Sequence[int], *, seed: int = 0, with_timeline: bool = False
+) -> tuple[Verdict | None, RunReport]:
+    """Repeat a run by its tape: what is wrong with it, if anything, and the run.
+
+    Raises `ScheduleMismatch` if the tape is not one of this scenario.
+    """
+    with Runner(scenario, seed) as runner:
+        schedule = Tape(tape, strict=True)
+        report = runner.run(schedule, with_timeline=with_timeline)
+        assert report is not None  # a tape cuts nothing off
+        schedule.check_used_up()
+        judge = Judge(runner, _SERIAL_RUNS)
+        # The tape of plain FIFO is empty, and what the file expects binds it.
+        return (judge.judge(report) if report.tape else judge.plain(report)), report
 
 
 class _Explorer:
