@@ -55,7 +55,13 @@ class Tracks:
         """A message is put into its mailbox."""
         self._writes.add(f"queue {actor}")
 
-    closes = puts
+    def closes(self, actor: str) -> None:
+        """Its mailbox is closed: what is put there before is in its queue, and what comes later is not."""
+        self._writes.update((f"queue {actor}", "closed mailboxes"))
+
+    def comes_too_late(self) -> None:
+        """A message is for a mailbox that is closed."""
+        self._reads.add("closed mailboxes")
 
     def looks(self, answer: str) -> None:
         """It is looked whether an answer has been given."""

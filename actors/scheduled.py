@@ -33,7 +33,7 @@ from .futures import Future
 from .simulation import SimulatedDispatcher
 
 if TYPE_CHECKING:
-    from .mailbox import Envelope, Mailbox
+    from .mailbox import DeadReason, Envelope, Mailbox
     from .timers import TimerEntry
 
 __all__ = ["Event", "Schedule", "ScheduledDispatcher", "Step"]
@@ -131,10 +131,12 @@ class ScheduledDispatcher(SimulatedDispatcher):
     def aside(self) -> Iterator[None]:
         """Ask and run without the schedule, in plain order and unrecorded; only at rest."""
         self._aside = True
+        chosen, self.tape = self.tape, []
         try:
             yield
         finally:
             self._aside = False
+            self.tape = chosen
             for mailbox, addressee in self._addressees.items():
                 addressee.accepted = mailbox.accepted
                 addressee.queued.clear()
@@ -178,7 +180,7 @@ class ScheduledDispatcher(SimulatedDispatcher):
     def adopt(self, mailbox: Mailbox) -> None:
         super().adopt(mailbox)
         number = self._begun[self._cause] = self._begun.get(self._cause, 0) + 1
-        self._addressees[mailbox] = _Addressee(_name(self._cause, "", number))
+        self._addressees[mailbox] = _Addressee(_name(self._cause, "actor", number))
 
     def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
         before = len(self._ingress)
@@ -235,6 +237,11 @@ class ScheduledDispatcher(SimulatedDispatcher):
             self._cause = _BEGIN
             self._note_messages(Tracks())
         super().run()
+
+    def dead_letter(self, message: object, reason: DeadReason) -> None:
+        if self._tracks is not None and reason == "closed":
+            self._tracks.comes_too_late()
+        super().dead_letter(message, reason)
 
     def _step(self, until: Future[Any] | None) -> bool:
         if self._aside:
@@ -337,16 +344,21 @@ class ScheduledDispatcher(SimulatedDispatcher):
             if came:
                 addressee.accepted = mailbox.accepted
                 tracks.puts(addressee.key)
-                if not mailbox.is_set():
-                    names = [_name(self._cause, addressee.key, number) for number in range(came)]
-                    addressee.queued.extend((name, self._cause) for name in names)
-                    for name, envelope in zip(names, list(mailbox.waiting())[-came:], strict=True):
-                        self._watch(envelope.reply_to, f"answer to {name}")
+                self._name_messages(mailbox, addressee, came)
+
+    def _name_messages(self, mailbox: Mailbox, addressee: _Addressee, came: int) -> None:
+        """Name the newest messages of a mailbox: for what led to them, whom they are for, and their type."""
+        if mailbox.is_set():
+            return
+        for number, envelope in enumerate(list(mailbox.waiting())[-came:]):
+            name = _name(self._cause, f"{addressee.key} {type(envelope.message).__name__}", number)
+            addressee.queued.append((name, self._cause))
+            self._watch(envelope.reply_to, f"answer to {name}")
 
 
-def _name(cause: str, actor: str, number: int) -> str:
-    """The name of the `number`-th thing of a kind that the message or step `cause` led to."""
-    return blake2b(f"{cause} {actor} {number}".encode(), digest_size=8).hexdigest()
+def _name(cause: str, what: str, number: int) -> str:
+    """The name of the `number`-th thing that the message or step `cause` led to."""
+    return blake2b(f"{cause} {what} {number}".encode(), digest_size=8).hexdigest()
 
 
 class _Watching(Future[Any]):

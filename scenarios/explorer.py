@@ -249,5 +249,9 @@ class _Explorer:
     def _attempt(self, tape: tuple[int, ...], kind: Kind) -> Tried:
         report = self._runner.run(Tape(tape))
         assert report is not None
-        verdict = self._judge.judge(report)
-        return Tried(verdict is not None and verdict.kind is kind, report.tape, report.options)
+        if kind is Kind.BROKEN:
+            fails = bool(report.broken)
+        else:
+            verdict = self._judge.judge(report)
+            fails = verdict is not None and verdict.kind is kind
+        return Tried(fails, report.tape, report.options)
