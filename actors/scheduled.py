@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -31,6 +30,7 @@ from ..protocol.errors import InvalidArgument
 from .footprints import Footprint, Tracks
 from .futures import Future
 from .simulation import SimulatedDispatcher
+from .watching import Watcher, watch
 
 if TYPE_CHECKING:
     from .mailbox import DeadReason, Envelope, Mailbox
@@ -99,7 +99,7 @@ class _Addressee:
         self.started: dict[str, str] = {}
 
 
-class ScheduledDispatcher(SimulatedDispatcher):
+class ScheduledDispatcher(SimulatedDispatcher, Watcher):
     """See the module. `seed` gives the random bits."""
 
     def __init__(self, seed: int, schedule: Schedule) -> None:
@@ -199,7 +199,7 @@ class ScheduledDispatcher(SimulatedDispatcher):
         # It is kept, so that no other can come by its id in this run.
         self._answers[id(reply_to)] = reply_to, name
         reply_to.add_done_callback(self._given)
-        reply_to.__class__ = _watched(type(reply_to))
+        watch(reply_to)
 
     def _given(self, future: Future[Any]) -> None:
         if self._tracks is not None:
@@ -359,25 +359,3 @@ class ScheduledDispatcher(SimulatedDispatcher):
 def _name(cause: str, what: str, number: int) -> str:
     """The name of the `number`-th thing that the message or step `cause` led to."""
     return blake2b(f"{cause} {what} {number}".encode(), digest_size=8).hexdigest()
-
-
-class _Watching(Future[Any]):
-    """A future that tells its dispatcher who looks whether it is done. The class of one may be changed to this."""
-
-    __slots__ = ()
-
-    @property
-    def done(self) -> bool:  # type: ignore[override]
-        if isinstance(self.dispatcher, ScheduledDispatcher):
-            self.dispatcher.looked_at(self)
-        is_done: bool = super().done
-        return is_done
-
-    @done.setter
-    def done(self, value: bool) -> None:
-        Future.done.__set__(self, value)  # type: ignore[attr-defined]  # the slot
-
-
-@cache
-def _watched(kind: type[Future[Any]]) -> type[Future[Any]]:
-    return type(f"Watched{kind.__name__}", (_Watching, kind), {"__slots__": ()})

@@ -185,7 +185,7 @@ def _summarise(results: Sequence[Explored]) -> None:
 
 
 def replay_saved(schedule: Path, paths: Sequence[Path]) -> Result:
-    """The result of a saved schedule on its scenario, or on the one file in `paths`; what is invalid is a result too."""
+    """A saved schedule, replayed on its scenario or on the one file in `paths`; what is invalid is a result too."""
     from .scenarios import InvalidScenario, Result, read_scenario, replay_schedule
     from .scenarios.replayer import Failure
     from .scenarios.schedule_file import InvalidSchedule, file_digest, load_schedule

@@ -23,7 +23,7 @@ from ..protocol.errors import DragomanError
 __all__ = ["Cut", "NotRepeatable", "Search"]
 
 
-class Cut(Exception):  # noqa: N818 (what happened, like the errors of the package)
+class Cut(Exception):
     """Everything that may come next in this run has been seen in another order."""
 
 

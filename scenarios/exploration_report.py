@@ -11,7 +11,7 @@ import attrs
 from .explorer import Exploration, Finding
 from .source import one_line
 
-__all__ = ["Explored", "explorations_as_json", "exploration_lines"]
+__all__ = ["Explored", "exploration_lines", "explorations_as_json"]
 
 
 @attrs.frozen

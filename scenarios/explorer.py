@@ -17,12 +17,13 @@ from hashlib import sha256
 
 import attrs
 
+from ..actors.scheduled import Schedule
 from ..protocol.errors import InvalidArgument
 from .exhaustive import Search
 from .judging import Judge, Kind, Verdict
 from .scenario import Scenario
 from .scheduled_run import Runner, RunReport
-from .schedules import Priorities, Schedule, Tape, Uniform
+from .schedules import Priorities, Tape, Uniform
 from .shrinking import Tried, deviations, shrink
 
 __all__ = ["Exploration", "Finding", "Strategy", "explore", "replay_schedule"]

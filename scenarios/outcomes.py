@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any
 
 import attrs
 
@@ -68,7 +67,9 @@ class Names:
         return cls(
             # A verb of one id alone has it as its request, `clear_session` too.
             requests=tuple(dict.fromkeys(requests)),
-            sessions=tuple(dict.fromkeys([*sessions, *(verb.request for verb in verbs if isinstance(verb, OfRequest))])),
+            sessions=tuple(
+                dict.fromkeys([*sessions, *(verb.request for verb in verbs if isinstance(verb, OfRequest))])
+            ),
             providers=tuple(dict.fromkeys([*providers, *scenario.providers])),
             executes=any(isinstance(verb, Translate | Direct) for verb in verbs),
             proposes=any(verb.what == "propose" for verb in verbs),

@@ -1,7 +1,7 @@
 """One run of a scenario under a schedule: its order, its outcome, and what was wrong with it by itself.
 
-Rules. Timers that fall due at the instant of a step race with the steps of that instant. What the run holds is looked at
-only at rest, in plain order and beside the schedule. A run whose schedule gives up, or in which something is left
+Rules. Timers that fall due at the instant of a step race with the steps of that instant. What the run holds is looked
+at only at rest, in plain order and beside the schedule. A run whose schedule gives up, or in which something is left
 unanswered for ever, is ended where it is.
 """
 
@@ -36,8 +36,8 @@ class RunReport:
 
     `broken` is what is wrong whatever the order: a broken invariant, a step that failed or was not answered, a stall.
     `unmet` are the expectations of the file that did not hold; they bind plain FIFO. `parts` is the outcome, by the
-    names of its parts. `came` are the callers that came in and the timers that fired, in that order; `options`, how many steps there were to
-    choose from at each choice on the tape.
+    names of its parts. `came` are the callers that came in and the timers that fired, in that order; `options`, how
+    many steps there were to choose from at each choice on the tape.
     """
 
     order: str
@@ -68,13 +68,12 @@ class ScheduledRun(Replay):
         *,
         with_timeline: bool,
     ) -> None:
-        super().__init__(
-            scenario, dispatcher, feature_history, with_timeline=with_timeline, touch=dispatcher.touch
-        )
+        super().__init__(scenario, dispatcher, feature_history, with_timeline=with_timeline, touch=dispatcher.touch)
         self._names = names
         self.parts: dict[str, str] = {}
         self._index = 0
-        self._look(dispatcher.run)
+        with dispatcher.aside():
+            dispatcher.run()  # what the actors tell each other first of all is in no race
 
     def answered(self) -> list[str]:
         """The parts of the outcome that are known already, replies to steps of this moment among them."""
@@ -113,6 +112,7 @@ class ScheduledRun(Replay):
 
     def _then(self) -> None:
         super()._then()
+        self._dispatcher.observer = None
         with self._dispatcher.aside():
             snapshot = self.runtime.snapshot()
             self.parts.update(state_parts(self._names, snapshot, self._stage))

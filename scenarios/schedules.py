@@ -52,7 +52,7 @@ class _Chooser(Schedule):
 class Tape(_Chooser):
     """Recorded choices, and plain ones from its end on; an empty one is plain FIFO.
 
-    With `strict`, a choice that the run does not offer raises `ScheduleMismatch`; else the last that it offers is taken.
+    With `strict`, a choice that the run does not offer raises `ScheduleMismatch`; else the last one is taken.
     """
 
     def __init__(self, choices: Sequence[int], *, strict: bool = False) -> None:

@@ -20,7 +20,7 @@ from .scheduled_run import Runner, RunReport, ScheduledRun
 __all__ = ["Oracle", "Undecided"]
 
 
-class Undecided(Exception):  # noqa: N818 (what happened, like the errors of the package)
+class Undecided(Exception):
     """There are more serial orders than may be tried."""
 
 
@@ -37,7 +37,7 @@ class _Node:
 
 
 class _Serial(Schedule):
-    """Whole steps in the order `wanted`, and in plain order from its end on; notes where it could have gone otherwise."""
+    """Whole steps in the order `wanted`, then in plain order; notes where it could have gone otherwise."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._wanted = wanted
@@ -83,10 +83,7 @@ class Oracle:
 
     def nearest(self, report: RunReport) -> list[str]:
         """The parts of the outcome in which a run differs from the serial one that is nearest to it."""
-        differences = [
-            sorted(name for name in found.parts.keys() | report.parts if found.parts.get(name) != report.parts.get(name))
-            for found in self._outcomes.values()
-        ]
+        differences = [_differences(found.parts, report.parts) for found in self._outcomes.values()]
         return min(differences, key=len, default=[])
 
     def _serial(self, node: _Node, way: tuple[str, ...], judged: RunReport) -> Iterator[RunReport]:
@@ -127,3 +124,7 @@ class Oracle:
 
 def _agree(node: _Node, parts: dict[str, str]) -> bool:
     return all(parts.get(name) == digest for name, digest in node.replies.items())
+
+
+def _differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
+    return sorted(name for name in one.keys() | other if one.get(name) != other.get(name))

@@ -95,7 +95,7 @@ class Stage:
     `accepted` holds what features accepted: the verb that began the translation, the parent, the clean text. `outcomes`
     keeps how the executions of each request id ended, longer than the runtime does; None for one that runs.
 
-    Several actors come here through their callbacks. `touch` is told of each such visit, with the name of what it is to.
+    Several actors come here through their callbacks. `touch` is told of each such visit, by the name of its place.
     """
 
     def __init__(self, runtime: Runtime, touch: Callable[[str], object] | None = None) -> None:

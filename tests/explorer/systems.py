@@ -140,7 +140,9 @@ class EverySchedule(Schedule):
         return False
 
 
-def all_of(play: Callable[[Schedule], Any], schedule: EverySchedule | Search, limit: int) -> tuple[list[Any], int] | None:
+def all_of(
+    play: Callable[[Schedule], Any], schedule: EverySchedule | Search, limit: int
+) -> tuple[list[Any], int] | None:
     """What every run comes to, in turn, and how many were cut off; None if there are more than `limit`."""
     found: list[Any] = []
     cut = 0

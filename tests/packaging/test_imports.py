@@ -24,7 +24,9 @@ MAY_IMPORT = {
     "dragoman": {"dragoman.protocol", "dragoman.actors", "dragoman"},
     "dragoman.scenarios": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.scenarios"},
 }
-ONLY_IN_CLI = {"cyclopts", "rich"}
+COMMANDS = {"cli", "exploring", "terminal"}
+"""The modules of the command line: they alone import its libraries, and the scenarios."""
+ONLY_IN_COMMANDS = {"cyclopts", "rich"}
 
 CLOCKS_AND_CHANCE = {"time", "random", "secrets", "uuid", "threading"}
 KERNEL = {"futures", "mailbox", "dispatcher", "threads", "parking", "running", "interrupts", "simulation"}
@@ -75,7 +77,7 @@ def first(name: str) -> str:
 @each_module
 def test_imports_run_one_way(package: str, path: Path) -> None:
     ours = {package_of(name) for name in imports(package, path) if first(name) == "dragoman"}
-    if package == "dragoman" and path.stem == "cli":
+    if package == "dragoman" and path.stem in COMMANDS:
         ours.discard("dragoman.scenarios")
     assert ours <= MAY_IMPORT[package]
 
@@ -83,7 +85,7 @@ def test_imports_run_one_way(package: str, path: Path) -> None:
 @each_module
 def test_only_what_is_a_dependency_of_the_package_is_imported(package: str, path: Path) -> None:
     others = {first(name) for name in imports(package, path)} - sys.stdlib_module_names - {"dragoman"}
-    allowed = THIRD_PARTY[package] - (set() if path.stem == "cli" else ONLY_IN_CLI)
+    allowed = THIRD_PARTY[package] - (set() if path.stem in COMMANDS else ONLY_IN_COMMANDS)
     assert others <= allowed
 
 
@@ -109,8 +111,9 @@ def at_module_level(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from at_module_level(handler.body)
 
 
-def test_the_command_line_imports_the_scenarios_only_when_it_runs_them() -> None:
-    path = folder_of("dragoman") / "cli.py"
+@pytest.mark.parametrize("command", ["cli", "exploring"])
+def test_the_command_line_imports_the_scenarios_only_when_it_runs_them(command: str) -> None:
+    path = folder_of("dragoman") / f"{command}.py"
     assert "dragoman.scenarios" in {package_of(name) for name in imports("dragoman", path)}
     tree = ast.parse(path.read_text(encoding="utf-8"))
     early = [name for node in at_module_level(tree.body) for name in imported(node, "dragoman")]
