@@ -138,7 +138,7 @@ def _explored(
             scenario, strategy=strategy, schedules=schedules, seed=seed, budget_s=budget_s, progress=told
         )
     saved = None
-    if found.finding is not None:
+    if found.finding is not None and found.finding.order:
         saved = next(free)
         finding = found.finding
         save_schedule(

@@ -97,7 +97,7 @@ def exploration_lines(result: Explored) -> list[str]:
 def _deviations(finding: Finding) -> str:
     count = len(finding.deviations)
     if not count:
-        return "plain FIFO itself"
+        return "plain FIFO itself" if finding.fewest else "no schedule"
     known = "fewer will not do" if finding.fewest else "whether fewer would do is not known"
     return f"{count} choice{'s' if count > 1 else ''} that differ{'' if count > 1 else 's'} from plain FIFO ({known})"
 

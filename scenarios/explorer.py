@@ -19,7 +19,7 @@ import attrs
 
 from ..actors.scheduled import Schedule
 from ..protocol.errors import InvalidArgument
-from .exhaustive import Search
+from .exhaustive import NotRepeatable, Search
 from .judging import Judge, Kind, Verdict
 from .scenario import Scenario
 from .scheduled_run import Runner, RunReport
@@ -196,7 +196,13 @@ class _Explorer:
 
     def _search(self) -> tuple[Finding | None, bool]:
         """Every order, plain FIFO first; a failure, and whether all have been seen."""
-        search = Search()
+        try:
+            return self._search_all(Search())
+        except NotRepeatable as error:
+            verdict = Verdict(Kind.NOT_REPEATABLE, 1, None, str(error))
+            return Finding(verdict, (), (), False, "", self._schedules + 1, ()), False
+
+    def _search_all(self, search: Search) -> tuple[Finding | None, bool]:
         finding = self._see(search, plain=True)
         while finding is None:
             if not search.go_on():

@@ -6,16 +6,19 @@ binds plain FIFO, for which it was written. Any other run must come to what some
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from enum import StrEnum
 
 import attrs
 
-from .outcomes import limits_tell
+from .outcomes import sharing_tells
 from .scheduled_run import Runner, RunReport
 from .serial import Oracle, Undecided
 
 __all__ = ["Judge", "Kind", "Verdict"]
 
+_STEP = re.compile(r"step (\d+)(?:\.(\d+))?")
 _NAMED = 4
 """Parts of an outcome that a message names."""
 
@@ -30,7 +33,9 @@ class Kind(StrEnum):
     UNEXPLAINED = "UNEXPLAINED"
     """No order of whole steps comes to the same replies and the same state."""
     UNDECIDED = "UNDECIDED"
-    """No failure: it could not be told, for there are too many orders, or only a limit over several sessions tells."""
+    """No failure: it could not be told. There are too many orders, or what several sessions share may tell."""
+    NOT_REPEATABLE = "NOT_REPEATABLE"
+    """The same choices led to another run: something depends on more than the messages."""
 
 
 @attrs.frozen
@@ -53,7 +58,7 @@ class Judge:
     def __init__(self, runner: Runner, limit: int) -> None:
         self._runner = runner
         self._oracle = Oracle(runner, limit)
-        self._limits_tell = limits_tell(runner.scenario)
+        self._sharing_tells = sharing_tells(runner.scenario)
 
     @property
     def serial_outcomes(self) -> int:
@@ -71,18 +76,28 @@ class Judge:
         broken = self._broken(report)
         if broken is not None:
             return broken
-        line = self._runner.scenario.timeline[-1].line if self._runner.scenario.timeline else 1
         try:
             if self._oracle.explains(report):
                 return None
         except Undecided:
-            return Verdict(Kind.UNDECIDED, line, None, "there are more orders of whole steps than were tried")
-        if self._limits_tell:
-            return Verdict(Kind.UNDECIDED, line, None, "only a limit over several sessions tells")
+            return Verdict(Kind.UNDECIDED, 1, None, "there are more orders of whole steps than were tried")
+        if self._sharing_tells:
+            return Verdict(Kind.UNDECIDED, 1, None, "only what several sessions share may tell")
         differs = self._oracle.nearest(report)
         named = ", ".join(differs[:_NAMED]) + (f" and {len(differs) - _NAMED} more" if len(differs) > _NAMED else "")
         message = f"no order of whole steps comes to this; the nearest differs in {named}"
-        return Verdict(Kind.UNEXPLAINED, line, None, message)
+        line, step = self._where(differs)
+        return Verdict(Kind.UNEXPLAINED, line, step, message)
+
+    def _where(self, differs: Sequence[str]) -> tuple[int, int | None]:
+        """The line and the index of the earliest step that differs; of the last one if only the end does."""
+        timeline = self._runner.scenario.timeline
+        found = [match for part in differs if (match := _STEP.search(part)) is not None]
+        if not found:
+            return timeline[-1].line, None
+        index, place = min((int(match[1]), -1 if match[2] is None else int(match[2])) for match in found)
+        moment = timeline[index]
+        return (moment.line if place < 0 else moment.steps[place].line), index
 
     def _broken(self, report: RunReport) -> Verdict | None:
         if not report.broken:

@@ -3,9 +3,10 @@
 Rules. An outcome is a set of parts, each with a name that a reader understands and a digest of what is so; texts stay
 in the run. Refs and the tokens of markers are left out of the digests, since they are chance.
 
-Where only a limit over several sessions tells, the coordinator promises no order (see its module): which of two closed
-requests a full ledger forgets first, and whether a registration finds the place of a request that closes. In a scenario
-that can come to such a limit a run without a serial order is therefore `undecided` and not a failure.
+Some things that several sessions share are in no promised order. The coordinator says so of its limits (which of two
+closed requests a full ledger forgets first, whether a registration finds the place of a request that closes), and the
+gateway of what it knows of a provider (which key last succeeded, whether the circuit is open): see "Not promised" in
+their modules. In a scenario where that may tell, a run without a serial order is `undecided` and not a failure.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .state import actual_of
 from .verb import Loose, OfRequest, Verb
 from .verbs import Register
 
-__all__ = ["Names", "digest_of", "limits_tell", "moment_parts", "state_parts"]
+__all__ = ["Names", "digest_of", "moment_parts", "sharing_tells", "state_parts"]
 
 _CHANCE = re.compile(r"content:[a-z2-7]{26}|(?<=<dm-)[a-z2-7]{8}(?=-)", re.ASCII)
 
@@ -83,15 +84,18 @@ def _named(verb: Verb, field: str) -> list[str]:
     return [name] if isinstance(name, str) else []
 
 
-def limits_tell(scenario: Scenario) -> bool:
-    """Whether a limit over several sessions may decide what happens; see the module."""
+def sharing_tells(scenario: Scenario) -> bool:
+    """Whether what several sessions share without a promised order may decide what happens; see the module."""
     verbs = [step.verb for moment in scenario.timeline for step in moment.steps]
     begins = [verb for verb in verbs if isinstance(verb, Register | Translate | Direct)]
     if len({verb.session for verb in begins}) < 2:
         return False
     settings = scenario.settings
-    smallest = min(settings.ledger_entries, settings.max_open_handles, settings.max_open_executions)
-    return len(begins) > smallest
+    if len(begins) > min(settings.ledger_entries, settings.max_open_handles, settings.max_open_executions):
+        return True
+    executed = [verb for verb in begins if not isinstance(verb, Register)]
+    shared = settings.circuit_failures > 0 or any(policy.keys > 1 for policy in scenario.providers.values())
+    return shared and len({verb.session for verb in executed}) > 1
 
 
 def moment_parts(index: int, snapshot: Snapshot) -> dict[str, str]:

@@ -60,7 +60,10 @@ def save_schedule(
     file: Path, scenario: Path, *, digest: str, seed: int, tape: tuple[int, ...], kind: Kind, order: str
 ) -> None:
     """Write a schedule of the scenario in the file `scenario`, whose digest is `digest`."""
-    way = Path(os.path.relpath(scenario, file.parent)).as_posix()
+    try:
+        way = Path(os.path.relpath(scenario, file.parent)).as_posix()
+    except ValueError:  # on another drive, to which no way leads
+        way = scenario.absolute().as_posix()
     saved = SavedSchedule(way, digest, seed, tape, kind, order)
     file.write_text(json.dumps({"version": _VERSION, **attrs.asdict(saved)}, indent=2) + "\n", encoding="utf-8")
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pykka
 import pytest
 
+from dragoman.actors.coordinator import AcceptanceCoordinator
+from dragoman.actors.lanes import LaneFree
 from dragoman.scenarios import SHIPPED, explore, read_scenario, replay_schedule
 from dragoman.scenarios.explorer import Exploration
 from dragoman.scenarios.judging import Kind
+from dragoman.scenarios.outcomes import sharing_tells
 from dragoman.scenarios.schedules import ScheduleMismatch
 from dragoman.scenarios.shrinking import Tried, shrink
 
+from ..planting import replace_handler
 from .faults import FAULTS
 
 EXPLORATIONS = SHIPPED / "explorations"
@@ -136,3 +142,91 @@ def test_shrinking_tries_every_tape_of_fewer_deviations() -> None:
     assert shrink((0, 0, 2, 0, 0, 0, 0, 1), attempt, 500).tape == (0, 0, 0, 3)
     too_few = shrink((0, 0, 2, 0, 0, 0, 0, 1), attempt, 6)
     assert (too_few.tape, too_few.fewest) == ((0, 0, 2, 0, 0, 0, 0, 1), False)
+
+
+SHARED = CANARIES.replace("timeline:", "settings: {ledger_entries: 1}\ntimeline:", 1) + (
+    "  - {at: 301s, register: {request: r3, session: s2, parents: {p1: canary four}}}\n"
+)
+
+
+def test_where_what_sessions_share_may_tell_a_run_is_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS["does_not_wait_for_answers_on_their_way"](monkeypatch)
+    path = tmp_path / "shared.yaml"
+    path.write_text(SHARED)
+    found = explore(read_scenario(path))
+    assert found.passed
+    assert found.undecided > 0
+    monkeypatch.undo()
+    assert explore(read_scenario(path)).undecided == 0
+
+
+@pytest.mark.parametrize(
+    ("head", "steps", "expected"),
+    [
+        ("", ["translate: {request: r1, session: s1}", "translate: {request: r2, session: s2}"], False),
+        ("settings: {circuit_failures: 2}", ["direct: {request: r1, session: s1}"] * 2, False),
+        (
+            "settings: {circuit_failures: 2}",
+            ["translate: {request: r1, session: s1}", "translate: {request: r2, session: s2}"],
+            True,
+        ),
+        (
+            "providers: {openai: {keys: 2}}",
+            ["translate: {request: r1, session: s1}", "register: {request: r2, session: s2}"],
+            False,
+        ),
+        ("settings: {max_open_handles: 1}", ["register: {request: r1, session: s1}"] * 2, False),
+        (
+            "settings: {max_open_handles: 1}",
+            ["register: {request: r1, session: s1}", "register: {request: r2, session: s2}"],
+            True,
+        ),
+    ],
+)
+def test_what_sessions_share_may_tell_where_two_of_them_come_to_it(
+    tmp_path: Path, head: str, steps: list[str], expected: bool
+) -> None:
+    path = tmp_path / "shared.yaml"
+    lines = [
+        f"  - {{at: 0s, {step[:-1]}, {'source: a' if step.startswith('direct') else 'parents: {p1: a}'}}}}}"
+        for step in steps
+    ]
+    path.write_text("\n".join(["scenario: x", *([head] if head else []), "timeline:", *lines]) + "\n")
+    assert sharing_tells(read_scenario(path)) is expected
+
+
+def test_a_failure_names_the_line_and_the_step_where_it_differs_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS["does_not_wait_for_answers_on_their_way"](monkeypatch)
+    found = explore(read_scenario(LOOKED_AT[0]))
+    assert found.finding is not None
+    assert found.finding.verdict.step == 4
+    assert found.finding.verdict.line in range(12, 16)
+
+
+def test_a_scenario_without_steps_has_one_order(tmp_path: Path) -> None:
+    path = tmp_path / "nothing.yaml"
+    path.write_text("scenario: nothing\ntimeline: []\n")
+    found = explore(read_scenario(path), strategy="exhaustive")
+    assert (found.passed, found.complete, found.orders) == (True, True, 1)
+
+
+def test_an_exploration_leaves_no_actor_behind() -> None:
+    before = set(pykka.ActorRegistry.get_all())
+    explore(read_scenario(LOOKED_AT[0]), schedules=5)
+    explore(read_scenario(LOOKED_AT[0]), schedules=5, strategy="exhaustive")
+    assert set(pykka.ActorRegistry.get_all()) == before
+
+
+def test_what_depends_on_more_than_the_messages_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault that strikes every other time, whatever the order."""
+    handled = iter(range(10**9))
+
+    def wrap(original: Any, self: Any, message: Any, envelope: Any) -> Any:
+        if next(handled) % 2:
+            self.mailbox.tell(LaneFree("s1"))
+        return original(self, message, envelope)
+
+    replace_handler(monkeypatch, AcceptanceCoordinator, "Acknowledge", wrap)
+    found = explore(read_scenario(EXPLORATIONS / "two-requests-of-one-session.yaml"), strategy="exhaustive")
+    assert found.finding is not None
+    assert found.finding.verdict.kind is Kind.NOT_REPEATABLE
