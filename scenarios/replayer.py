@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,7 @@ import attrs
 
 from ..actors.futures import Future
 from ..actors.simulation import SimulatedDispatcher
-from ..protocol.errors import DragomanError
+from ..protocol.errors import ActorFailed, ActorStopped, DragomanError
 from ..protocol.mappings import FrozenMapping
 from ..protocol.replies import ParentStates
 from ..reports import Snapshot
@@ -27,6 +27,7 @@ from .state import actual_of, names_of
 
 T = TypeVar("T")
 
+_NO_REPLY = object()
 _PLAIN = (int, float, type(None), FrozenMapping, ParentStates)
 
 __all__ = ["Failure", "Replay", "Result", "replay_file", "replay_scenario"]
@@ -135,9 +136,15 @@ class Replay:
         self._approach(moment.at_us)
         self._posted = [(step, self._post(step)) for step in moment.steps]
         self._come_to_rest()
-        for place, (step, future) in enumerate(self._posted):
-            self._answered(index, place, step, future)
+        replies = [self._answered(index, place, *posted) for place, posted in enumerate(self._posted)]
+        for place in self._order_of_answers():
+            if replies[place] is not _NO_REPLY:
+                self._checker.saw(self._posted[place][0].verb, replies[place])
         self._check_invariants(index, moment)
+
+    def _order_of_answers(self) -> Sequence[int]:
+        """In which order the steps of this moment took effect, as far as anybody can tell: here as they are listed."""
+        return range(len(self._posted))
 
     def _post(self, step: Step) -> Future[Any] | None:
         verb = step.verb
@@ -153,26 +160,30 @@ class Replay:
             refused.settle(None, error)
             return refused
 
-    def _answered(self, index: int, place: int, step: Step, future: Future[Any] | None) -> None:
+    def _answered(self, index: int, place: int, step: Step, future: Future[Any] | None) -> Any:
+        """The reply to a step, compared with what was expected; `_NO_REPLY` if there is none."""
         reply = None
         if future is not None:
             if not future.done:
                 self._break(step.line, index, step.expected, None, f"{step.verb.what} was not answered")
-                return
+                return _NO_REPLY
             try:
                 reply = step.verb.read(future.get())
             except DragomanError as error:
                 reply = step.verb.read_error(error)
                 if reply is None:
                     name = type(error).__name__
-                    self._break(step.line, index, step.expected, name, f"{step.verb.what} failed: {error}")
-                    return
-        self._checker.saw(step.verb, reply)
+                    note = self._break if isinstance(error, ActorFailed | ActorStopped) else self._fail
+                    note(step.line, index, step.expected, name, f"{step.verb.what} failed: {error}")
+                    # Whether a step is refused may depend on what came before it, as any reply.
+                    self._replied(index, place, ("error", name))
+                    return _NO_REPLY
         self._replied(index, place, reply)
         if step.expects:
             mismatch = compare_reply(step.expected, reply)
             if mismatch is not None:
                 self._mismatch(step.line, index, step.verb.what, mismatch)
+        return reply
 
     def _looked(self, index: int, snapshot: Snapshot) -> None:
         """Take note of what the runtime holds after a moment."""

@@ -8,7 +8,7 @@ unanswered for ever, is ended where it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +18,13 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ..actors.futures import Future
 from ..actors.scheduled import Schedule, ScheduledDispatcher
 from ..protocol.errors import SimulationStalled
 from .exhaustive import Cut
 from .outcomes import Names, digest_of, moment_parts, state_parts
 from .replayer import Failure, Replay
-from .scenario import Moment, Scenario
+from .scenario import Moment, Scenario, Step
 from .schedules import trimmed
 
 __all__ = ["RunReport", "Runner", "ScheduledRun"]
@@ -76,6 +77,7 @@ class ScheduledRun(Replay):
         self._names = names
         self.parts: dict[str, str] = {}
         self._index = 0
+        self._done: list[Future[Any]] = []
         with dispatcher.aside():
             dispatcher.run()  # what the actors tell each other first of all is in no race
 
@@ -92,8 +94,20 @@ class ScheduledRun(Replay):
         line = self.scenario.timeline[self._index].line
         self._break(line, self._index, None, None, "the simulation stalled: an answer is missing that nobody will give")
 
+    def _post(self, step: Step) -> Future[Any] | None:
+        future = super()._post(step)
+        if future is not None:
+            future.add_done_callback(self._done.append)
+        return future
+
+    def _order_of_answers(self) -> Sequence[int]:
+        """Operations of one session are answered in the order in which they took effect; others are independent."""
+        ranks = {id(future): rank for rank, future in enumerate(self._done)}
+        return sorted(range(len(self._posted)), key=lambda place: ranks.get(id(self._posted[place][1]), -1))
+
     def _approach(self, instant_us: int) -> None:
         self._posted = []
+        self._done = []
         self._dispatcher.approach(instant_us)
 
     def _come_to_rest(self) -> None:

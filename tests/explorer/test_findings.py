@@ -230,3 +230,33 @@ def test_what_depends_on_more_than_the_messages_is_told(monkeypatch: pytest.Monk
     found = explore(read_scenario(EXPLORATIONS / "two-requests-of-one-session.yaml"), strategy="exhaustive")
     assert found.finding is not None
     assert found.finding.verdict.kind is Kind.NOT_REPEATABLE
+
+
+def test_the_order_of_registrations_is_that_in_which_they_took_effect(tmp_path: Path) -> None:
+    """The file lists one order, and the schedules have both; neither is a breach."""
+    path = tmp_path / "registrations.yaml"
+    path.write_text(
+        "scenario: two registrations\ntimeline:\n"
+        "  - at: 0s\n    together:\n"
+        "      - {register: {request: r1, session: s1, parents: {p1: one}}}\n"
+        "      - {register: {request: r2, session: s1, parents: {p1: two}}}\n"
+        "  - {at: 1s, ack: {request: r1, parent: p1, result: eins}}\n"
+        "  - {at: 1s, ack: {request: r2, parent: p1, result: zwei}}\n"
+        "then: {history: {s1: [[one, eins], [two, zwei]]}}\n"
+    )
+    found = explore(read_scenario(path), strategy="exhaustive")
+    assert (found.finding, found.complete, found.serial_outcomes) == (None, True, 2)
+
+
+def test_a_step_that_is_refused_for_what_came_before_it_is_a_reply_like_others(tmp_path: Path) -> None:
+    """The call is made only if the request is started first."""
+    path = tmp_path / "refused.yaml"
+    path.write_text(
+        "scenario: an answer to a call that may not have been made\ntimeline:\n"
+        "  - at: 0s\n    together:\n"
+        "      - {translate: {request: r1, session: s1, parents: {p1: one}}, expect: STARTED}\n"
+        "      - {respond: {call: r1/1, translations: {p1: eins}}}\n"
+    )
+    found = explore(read_scenario(path), strategy="exhaustive")
+    assert (found.finding, found.complete) == (None, True)
+    assert found.serial_outcomes == 2
