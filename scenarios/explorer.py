@@ -33,7 +33,7 @@ MAX_SCHEDULES = 100_000
 """Of an exhaustive exploration that is not told how many."""
 _CHANGES = 3
 """Points at which a priority changes, in a run of the strategy `pct`."""
-_SERIAL_RUNS = 20_000
+_SERIAL_RUNS = 2_000
 _SHRINKING_RUNS = 4_000
 
 
