@@ -15,6 +15,8 @@ from loguru import logger
 from .exploring import explore, replay_saved
 from .terminal import FAILED, INTERRUPTED, PASSED, USAGE, console, scenario_files, speaks_unicode
 
+from .loading import load
+
 if TYPE_CHECKING:
     from .scenarios import Result
     from .scenarios.logs import LogWatch
@@ -27,6 +29,9 @@ app = App(
     version_flags=["--version"],
     help_formatter="default" if sys.stdout is not None and sys.stdout.isatty() else "plain",
 )
+
+
+app.command(load)
 
 
 def run(arguments: Sequence[str]) -> int:

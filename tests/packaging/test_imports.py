@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "dragoman": {"dragoman.protocol", "dragoman.actors", "dragoman"},
     "dragoman.scenarios": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.scenarios"},
 }
-COMMANDS = {"cli", "exploring", "terminal"}
+COMMANDS = {"cli", "exploring", "loading", "terminal"}
 """The modules of the command line: they alone import its libraries, and the scenarios."""
 ONLY_IN_COMMANDS = {"cyclopts", "rich"}
 
@@ -111,7 +111,7 @@ def at_module_level(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from at_module_level(handler.body)
 
 
-@pytest.mark.parametrize("command", ["cli", "exploring"])
+@pytest.mark.parametrize("command", ["cli", "exploring", "loading"])
 def test_the_command_line_imports_the_scenarios_only_when_it_runs_them(command: str) -> None:
     path = folder_of("dragoman") / f"{command}.py"
     assert "dragoman.scenarios" in {package_of(name) for name in imports("dragoman", path)}

@@ -1,0 +1,159 @@
+"""The crew: what its callers do next, in whichever mode they run.
+
+Rules. A caller that is free asks the crew for a script, and runs it move by move. The crew keeps the names: which
+sessions are in use, which requests linger (their callers are done, and they have not closed yet), which are over. A
+request is over when it was found closed and nobody is left who would name it; then the judge is told, and some late
+ACKs still follow. What lingers is bounded: the oldest are cancelled, as are those that linger for long.
+
+The crew may be asked by several threads at once.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from . import load_moves as moves
+from .load_options import LoadOptions
+from .load_requests import RequestScript, Script
+from .verdict import OverRequest, OverSession
+
+__all__ = ["Crew"]
+
+_MAX_LINGERING = 48
+_MAX_OVER = 256
+_PATIENCE = 4
+"""Windows after which a request that lingers is cancelled."""
+_PAUSE_US = 5_000
+"""How long a request lingers, at least, before somebody looks again whether it has closed."""
+
+
+class Crew:
+    """Gives scripts to callers; `tell` writes into the log, `now_us` is the clock of the runtime."""
+
+    def __init__(
+        self, options: LoadOptions, tell: Callable[[OverRequest | OverSession], object], now_us: Callable[[], int]
+    ) -> None:
+        self._options = options
+        self._faults = options.profile
+        self._max_turns = options.settings.max_turns
+        self._patience_us = int(_PATIENCE * self._faults.window_s * 1e6)
+        self._tell = tell
+        self._now_us = now_us
+        self._rng = random.Random(f"{options.seed} crew")
+        self._lock = threading.Lock()
+        self._ready: deque[Script] = deque()
+        self._lingering: deque[tuple[RequestScript, int, int]] = deque()
+        """With the instants since when, and until when nobody needs to look."""
+        self._over: deque[tuple[str, str]] = deque(maxlen=_MAX_OVER)
+        self._names = [f"s{place}" for place in range(options.sessions)]
+        self._generation = 0
+        self._users: dict[str, int] = {}
+        self._left: set[str] = set()
+        self._limit = options.requests_in_all
+        self.begun = 0
+        """Requests that were begun."""
+        self.ended = 0
+        """Requests that are over."""
+
+    def stop(self) -> None:
+        """Begin no more requests."""
+        with self._lock:
+            self._limit = self.begun
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every request that was to be is over."""
+        with self._lock:
+            return self._limit is not None and self.begun >= self._limit and self.ended == self.begun
+
+    def next(self) -> Script | None:
+        """A script for a free caller; None if there is nothing to do at present, or nothing any more."""
+        with self._lock:
+            if self._ready:
+                return self._ready.popleft()
+            may_begin = self._limit is None or self.begun < self._limit
+            if self._lingering and (len(self._lingering) > _MAX_LINGERING or self._lingering[0][2] <= self._now_us()):
+                request, since_us, _until_us = self._lingering.popleft()
+                return self._closing(request, since_us)
+            if not may_begin:
+                return None
+            return self._begin()
+
+    def _begin(self) -> Script:
+        number = self.begun
+        self.begun += 1
+        place = self._rng.randrange(len(self._names))
+        session = self._names[place]
+        if self._rng.random() < self._faults.left_behind:
+            self._generation += 1
+            self._left.add(session)
+            self._names[place] = f"s{place}.{self._generation}"
+        self._users[session] = self._users.get(session, 0) + 1
+        rng = random.Random(f"{self._options.seed} request {number}")
+        script = RequestScript(number, session, self._options.parents, self._max_turns, self._faults, rng)
+        return self._followed(script, script.first(lambda other: self._let_in(script, other)))
+
+    def _let_in(self, request: RequestScript, script: Script) -> None:
+        with self._lock:
+            self._ready.append(self._followed(request, script))
+
+    def _followed(self, request: RequestScript, script: Script) -> Script:
+        """The script, and at its end, if it was the last of its request, the look whether that has closed."""
+        yield from script
+        with self._lock:
+            request.unfinished -= 1
+            was_last = not request.unfinished
+        if was_last:
+            yield from self._closing(request, self._now_us())
+
+    def _closing(self, request: RequestScript, since_us: int) -> Script:
+        """See whether a request has closed; cancel it if it has lingered for long."""
+        is_open = (yield moves.status(request.session, request.request))[0]
+        too_many = len(self._lingering) > _MAX_LINGERING
+        if is_open and (too_many or self._now_us() - since_us > self._patience_us):
+            yield moves.cancel(request.session, request.request)
+            is_open = (yield moves.status(request.session, request.request))[0]
+        if is_open:
+            with self._lock:
+                self._lingering.append((request, since_us, self._now_us() + _PAUSE_US))
+            return
+        if request.rng.random() < 0.5:
+            yield moves.read(request.session, self._max_turns)
+        with self._lock:
+            self._end(request)
+        yield from self._late(request.rng)
+
+    def _end(self, request: RequestScript) -> None:
+        session = request.session
+        self._tell(OverRequest(session, request.request))
+        self._over.append((session, request.request))
+        self.ended += 1
+        self._users[session] -= 1
+        if not self._users[session]:
+            del self._users[session]
+            if session in self._left:
+                self._left.remove(session)
+                self._tell(OverSession(session))
+
+    def _late(self, rng: random.Random) -> Script:
+        """Late ACKs, and others that come too late, to requests that are over."""
+        with self._lock:
+            over = tuple(self._over)
+        for _late in range(self._options.parents):
+            if rng.random() >= self._faults.late:
+                continue
+            session, request = rng.choice(over)
+            parent = f"p{rng.randrange(self._options.parents)}"
+            yield rng.choice(
+                (
+                    moves.acknowledge(session, request, parent, "too late", is_over=True),
+                    moves.acknowledge(session, request, parent, "too late", is_over=True),
+                    moves.reject(session, request, parent, is_over=True),
+                    moves.activate(session, request, is_over=True),
+                    moves.cancel(session, request, is_over=True),
+                    moves.status(session, request, is_over=True),
+                )
+            )
