@@ -124,10 +124,10 @@ class _Run:
         return len(self.judge.breaches) >= _MAX_BREACHES
 
     def take(self) -> None:
-        """Judge what is in the log."""
+        """Judge what is in the log now; callers may write on meanwhile."""
         began_ns = time.thread_time_ns()
         log, took = self.recorder.log, self.recorder.took_ns
-        while log:
+        for _entry in range(len(log)):
             entry = log.popleft()
             self.events += 1
             self.judge.take(entry)
@@ -137,7 +137,7 @@ class _Run:
                 reply = operation.reply if isinstance(entry, Answered) else None
                 self.digest.update(repr((told, operation.called_at, reply)).encode())
         self.check_ns += time.thread_time_ns() - began_ns
-        while took:
+        for _call in range(len(took)):
             self.latencies.add(*took.popleft())
 
 

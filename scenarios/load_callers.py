@@ -30,7 +30,7 @@ _MAX_BACKLOG = 20_000
 """Entries of the log that may wait for the judge before the callers do: the memory of the run is bounded."""
 _MAX_STALLED = 1_000
 """Steps of virtual time in which nobody goes on: what was called will never be answered."""
-_STEPS_US = (0, 1, 50, 1_000, 5_000, 20_000)
+_STEPS_US = (0, 1, 50, 1_000, 5_000, 5_000, 20_000)
 """By how much virtual time may pass at once."""
 
 Attend = Callable[[], bool]
@@ -190,7 +190,7 @@ def run_simulated(
         dispatcher.run()
         if went_on:
             stalled = 0
-            if rng.random() < 0.02:
+            if rng.random() < 0.2:
                 dispatcher.advance(rng.choice(_STEPS_US))
         elif crew.is_done:
             return

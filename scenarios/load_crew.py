@@ -24,6 +24,9 @@ __all__ = ["Crew"]
 
 _MAX_LINGERING = 48
 _MAX_OVER = 256
+_MAX_REGISTERING = 3
+"""Registrations at a time in one session, as far as others can be found: in which of their orders they came shows only
+much later, and all of them must be followed until then."""
 _PATIENCE = 4
 """Windows after which a request that lingers is cancelled."""
 _PAUSE_US = 5_000
@@ -50,6 +53,7 @@ class Crew:
         self._over: deque[tuple[str, str]] = deque(maxlen=_MAX_OVER)
         self._names = [f"s{place}" for place in range(options.sessions)]
         self._generation = 0
+        self._registering: dict[str, int] = {}
         self._users: dict[str, int] = {}
         self._left: set[str] = set()
         self._limit = options.requests_in_all
@@ -86,15 +90,27 @@ class Crew:
         number = self.begun
         self.begun += 1
         place = self._rng.randrange(len(self._names))
+        for _again in range(_MAX_REGISTERING):
+            if self._registering.get(self._names[place], 0) < _MAX_REGISTERING:
+                break
+            place = self._rng.randrange(len(self._names))
         session = self._names[place]
+        self._registering[session] = self._registering.get(session, 0) + 1
         if self._rng.random() < self._faults.left_behind:
             self._generation += 1
             self._left.add(session)
             self._names[place] = f"s{place}.{self._generation}"
         self._users[session] = self._users.get(session, 0) + 1
         rng = random.Random(f"{self._options.seed} request {number}")
+
+        def registered() -> None:
+            with self._lock:
+                self._registering[session] -= 1
+                if not self._registering[session]:
+                    del self._registering[session]
+
         script = RequestScript(number, session, self._options.parents, self._max_turns, self._faults, rng)
-        return self._followed(script, script.first(lambda other: self._let_in(script, other)))
+        return self._followed(script, script.first(lambda other: self._let_in(script, other), registered))
 
     def _let_in(self, request: RequestScript, script: Script) -> None:
         with self._lock:

@@ -114,7 +114,7 @@ class RequestScript:
                 others.append(move())
         return others
 
-    def first(self, let_in: Callable[[Script], object]) -> Script:
+    def first(self, let_in: Callable[[Script], object], registered: Callable[[], object]) -> Script:
         """The script of the first caller; `let_in` gives a script to another one."""
         register = moves.register(self.session, self.request, self._parents)
         others = [_script(part) for part in self._parts[1:]]
@@ -124,8 +124,10 @@ class RequestScript:
             for place, script in enumerate(others):
                 let_in(script if place else _script([twice, *self._parts[1]]))
             yield register
+            registered()
         else:
             yield register
+            registered()
             for script in others:
                 let_in(script)
         yield from _script(self._parts[0])

@@ -17,7 +17,7 @@ from collections import deque
 import attrs
 
 from .verdict_bounds import breaches_of_look
-from .verdict_breaches import ANSWERED, BOUNDS, Breach, Event, breach_of
+from .verdict_breaches import ANSWERED, BOUNDS, Breach, Event, breach_of, second_look
 from .verdict_facts import Look, Operation, Rules, shown, shown_reply
 from .verdict_search import Possibility, Search, TooAmbiguous
 from .verdict_spec import Specification
@@ -100,15 +100,12 @@ class _SessionJudge:
         self._specification = specification
         self.search = Search(specification)
         self._entries: deque[Called | Answered | OverRequest] = deque()
-        self._stretch: list[Event] = []
-        self._last_stretch: list[Event] = []
+        self._stretch: list[Event | str] = []
+        self._last_stretch: list[Event | str] = []
         self._begin: frozenset[Possibility] = self.search.possibilities
         self._last_begin = self._begin
         self.broken = False
-
-    @property
-    def is_done(self) -> bool:
-        return not self._entries and not self.search.open
+        self.second_looks = 0
 
     def take(self, entry: Called | Answered | OverRequest) -> Breach | None:
         """Take the next entry, and follow as far as replies are known."""
@@ -129,6 +126,7 @@ class _SessionJudge:
             else:
                 self._entries.popleft()
                 self.search.forget(entry.request)
+                self._stretch.append(entry.request)
         return None
 
     def _answered(self, operation: Operation) -> Breach | None:
@@ -138,8 +136,15 @@ class _SessionJudge:
                 self._last_begin, self._begin = self._begin, self.search.possibilities
                 self._last_stretch, self._stretch = self._stretch, []
             return None
+        stretch = self._last_stretch + self._stretch
+        found = second_look(self._specification, self._last_begin, stretch)
+        if found is not None:
+            self.search = Search(self._specification, found.possibilities)
+            self.search.open = found.open
+            self.second_looks += 1
+            return None
         self.broken = True
-        return breach_of(self._specification, self._last_begin, self._last_stretch + self._stretch, operation)
+        return breach_of(self._specification, self._last_begin, stretch, operation)
 
 
 class Judge:

@@ -17,7 +17,7 @@ from .verdict_search import Possibility, Search, TooAmbiguous
 from .verdict_spec import Specification
 from .verdict_states import COMMITTED, Session
 
-__all__ = ["ACCOUNTED", "ANSWERED", "BOUNDS", "CONSERVATION", "NO_FAULT", "Breach", "Event", "breach_of"]
+__all__ = ["ACCOUNTED", "ANSWERED", "BOUNDS", "CONSERVATION", "NO_FAULT", "Breach", "Event", "breach_of", "second_look"]
 
 ONE_ORDER = "the replies of a session fit one sequential order"
 CANONICAL = "turns stand in canonical order"
@@ -35,6 +35,8 @@ _MAX_TRIALS = 300
 
 Event = tuple[Operation, bool]
 """An operation that was called, or (true) answered."""
+Stretch = Sequence["Event | str"]
+"""A part of the log of one session: what was called and answered, and the requests that were forgotten."""
 
 
 @attrs.frozen
@@ -49,11 +51,17 @@ class Breach:
         return f"broken: {self.promise}", self.what, *(f"  {line}" for line in self.evidence)
 
 
+def second_look(specification: Specification, start: frozenset[Possibility], stretch: Stretch) -> Search | None:
+    """Follow a stretch again, trying every order; the search at its end, None if no order explains it."""
+    search = Search(specification, start, exhaustive=True)
+    return search if _replay(search, stretch) is None else None
+
+
 def breach_of(
-    specification: Specification, start: frozenset[Possibility], events: Sequence[Event], operation: Operation
+    specification: Specification, start: frozenset[Possibility], stretch: Stretch, operation: Operation
 ) -> Breach:
-    """The breach that the answer of `operation` is, after `events` from `start`, which end with that answer."""
-    events = _shrunk(specification, start, events, operation)
+    """The breach that the answer of `operation` is, after a stretch from `start`, which ends with that answer."""
+    events = _shrunk(specification, start, [event for event in stretch if not isinstance(event, str)], operation)
     search = Search(specification, start)
     _replay(search, events[:-1])
     states = search.states
@@ -66,9 +74,13 @@ def breach_of(
     return Breach(_promise(operation, tuple(states), tuple(expected)), what, tuple(map(shown, ordered)))
 
 
-def _replay(search: Search, events: Iterable[Event]) -> Operation | None:
+def _replay(search: Search, stretch: Iterable[Event | str]) -> Operation | None:
     """The first operation whose answer no order explains."""
-    for operation, answered in events:
+    for event in stretch:
+        if isinstance(event, str):
+            search.forget(event)
+            continue
+        operation, answered = event
         if not answered:
             search.call(operation)
         elif not search.answer(operation):

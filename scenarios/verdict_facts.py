@@ -56,6 +56,7 @@ class Operation:
         "reply",
         "request",
         "session",
+        "since_us",
     )
 
     def __init__(
@@ -78,6 +79,8 @@ class Operation:
         self.caller = 0
         self.called = self.answered = -1
         self.called_at = self.answered_at = 0
+        self.since_us = 0
+        """When the first ACK of its request was called, as far as the judge has seen."""
         self.reply: Any = None
 
 
@@ -96,6 +99,9 @@ class Registration:
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "places", {parent: place for place, parent in enumerate(self.parents)})
         object.__setattr__(self, "texts", tuple([] for _ in self.parents))
+
+    def is_like(self, other: Registration) -> bool:
+        return self.parents == other.parents and self.sources == other.sources
 
     def variant(self, place: int, text: str) -> int:
         """The number of `text` among those that ACKs of this parent carried."""

@@ -33,7 +33,7 @@ from .verdict_states import (
     state_name,
 )
 
-__all__ = ["Specification"]
+__all__ = ["Happening", "Specification"]
 
 _NO_EFFECT = frozenset(
     (
@@ -46,6 +46,8 @@ _ENVELOPE = '{"translations": ['
 
 Answer = tuple[Session, Any]
 """The state after an operation, and its reply."""
+Happening = tuple[tuple[str, str], int, Session]
+"""What happens by itself and to which request, the instant at which it is due, and the state after it."""
 
 
 class Specification:
@@ -85,19 +87,30 @@ class Specification:
             return reply[0] in _NO_EFFECT
         return operation.kind in ("status", "look") or (isinstance(reply, str) and reply in _NO_EFFECT)
 
-    def events(self, session: Session, now_us: int) -> Iterator[tuple[int, Session]]:
-        """What may happen by itself up to the instant `now_us`: when it is due, and the state after it."""
+    def changes_nothing(self, operation: Operation) -> bool:
+        """Whether it does not matter to anything else where an operation with that reply stands.
+
+        A read that showed turns is a use of its session; but what it showed says that the session had not ended.
+        """
+        return self.has_no_effect(operation) or (operation.kind == "read" and operation.reply != ())
+
+    def events(self, session: Session, now_us: int) -> Iterator[Happening]:
+        """What may happen by itself up to the instant `now_us`."""
         for place, handle in enumerate(session.handles):
             if handle.window_us is not None and handle.window_us <= now_us:
-                yield handle.window_us, self._close(session, place, "EXPIRED", handle.window_us)
+                yield (
+                    ("window", handle.registration.request),
+                    handle.window_us,
+                    self._close(session, place, "EXPIRED", handle.window_us),
+                )
             if handle.wait_us is not None and handle.wait_us <= now_us:
-                yield handle.wait_us, self._pass_over(session, handle)
+                yield ("wait", handle.registration.request), handle.wait_us, self._pass_over(session, handle)
         if session.live:
             expiry_us = session.used_us + self._rules.ttl_us + 1
             if expiry_us <= now_us:
-                yield expiry_us, self._drop(session, "SESSION_EXPIRED", expiry_us)
+                yield ("expiry", ""), expiry_us, self._drop(session, "SESSION_EXPIRED", expiry_us)
             if self._rules.crowded and not session.handles:
-                yield now_us, self._drop(session, "", now_us)
+                yield ("eviction", ""), now_us, self._drop(session, "", now_us)
 
     def is_overdue(self, session: Session, now_us: int) -> bool:
         """Whether something should have happened by itself by the instant `now_us`."""
@@ -159,7 +172,7 @@ class Specification:
         if mark != PENDING:
             return session, ("DUPLICATE" if mark >= ACCEPTED or mark == COMMITTED else "CONFLICT", ())
         accepted = ACCEPTED + handle.registration.variant(parent, operation.argument)
-        moved, committed = self._moved(session, place, parent, accepted, operation.called_at)
+        moved, committed = self._moved(session, place, parent, accepted, operation)
         return moved, ("ACCEPTED", committed)
 
     def _reject(self, session: Session, operation: Operation) -> Answer:
@@ -173,14 +186,17 @@ class Specification:
         mark = handle.marks[parent]
         if mark != PENDING:
             return session, ("DUPLICATE" if mark == REJECTED else "CONFLICT", ())
-        moved, committed = self._moved(session, place, parent, REJECTED, operation.called_at)
+        moved, committed = self._moved(session, place, parent, REJECTED, operation)
         return moved, ("REJECTED", committed)
 
     def _moved(
-        self, session: Session, place: int, parent: int, mark: int, now_us: int
+        self, session: Session, place: int, parent: int, mark: int, operation: Operation
     ) -> tuple[Session, tuple[str, ...]]:
         """A parent has its ACK: what commits now, or that the handle begins its wait for its turn."""
         old = session.handles[place]
+        now_us = operation.called_at
+        # In real time the wait may have begun with any of the ACKs that were called by now.
+        since_us = now_us if self.punctual else operation.since_us
         accepted = mark >= ACCEPTED
         pending, held = old.pending - 1, old.held + accepted
         first = place == 0 or not self._rules.in_session_order
@@ -193,7 +209,7 @@ class Specification:
             held,
             old.active,
             old.window_us if pending else None,
-            now_us + self._rules.window_us if waits else old.wait_us,
+            since_us + self._rules.window_us if waits else old.wait_us,
             old.waited or waits,
         )
         if first:
