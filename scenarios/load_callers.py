@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -30,8 +31,9 @@ _MAX_BACKLOG = 20_000
 """Entries of the log that may wait for the judge before the callers do: the memory of the run is bounded."""
 _MAX_STALLED = 1_000
 """Steps of virtual time in which nobody goes on: what was called will never be answered."""
-_STEPS_US = (0, 1, 50, 1_000, 5_000, 5_000, 20_000)
+_STEPS_US = (0, 1, 50, 1_000, 5_000, 20_000)
 """By how much virtual time may pass at once."""
+_IDLE_US = 5_000
 
 Attend = Callable[[], bool]
 """Judge what is in the log; whether the run shall end."""
@@ -177,6 +179,7 @@ def run_simulated(
 ) -> None:
     """The same in virtual time, on this thread."""
     crewed = [_Caller(number, recorder) for number in range(callers)]
+    clock = _Clock(dispatcher, crew.deadlines_us, rng)
     stalled = 0
     while not attend() and stalled < _MAX_STALLED:
         went_on = False
@@ -190,10 +193,31 @@ def run_simulated(
         dispatcher.run()
         if went_on:
             stalled = 0
-            if rng.random() < 0.2:
-                dispatcher.advance(rng.choice(_STEPS_US))
+            clock.may_pass()
         elif crew.is_done:
             return
         else:
             stalled = stalled + 1 if any(caller.waits for caller in crewed) else 0
-            dispatcher.advance(_STEPS_US[-2])
+            dispatcher.advance(_IDLE_US)
+
+
+class _Clock:
+    """Lets virtual time pass: a little, or to about the instant at which something that began earlier falls due."""
+
+    def __init__(self, dispatcher: SimulatedDispatcher, deadlines_us: tuple[int, ...], rng: random.Random) -> None:
+        self._dispatcher = dispatcher
+        self._deadlines_us = deadlines_us
+        self._rng = rng
+        self._instants: deque[int] = deque(maxlen=64)
+
+    def may_pass(self) -> None:
+        now_us = self._dispatcher.now_us()
+        if not self._instants or self._instants[-1] != now_us:
+            self._instants.append(now_us)
+        drawn = self._rng.random()
+        if drawn < 0.2:
+            self._dispatcher.advance(self._rng.choice(_STEPS_US))
+        elif drawn < 0.22:
+            due_us = self._rng.choice(self._instants) + self._rng.choice(self._deadlines_us) + self._rng.randint(0, 2)
+            if due_us > now_us:
+                self._dispatcher.advance_to(due_us)

@@ -22,7 +22,7 @@ from .verdict import OverRequest, OverSession
 
 __all__ = ["Crew"]
 
-_MAX_LINGERING = 48
+_MAX_LINGERING = 36
 _MAX_OVER = 256
 _MAX_REGISTERING = 3
 """Registrations at a time in one session, as far as others can be found: in which of their orders they came shows only
@@ -61,6 +61,12 @@ class Crew:
         """Requests that were begun."""
         self.ended = 0
         """Requests that are over."""
+
+    @property
+    def deadlines_us(self) -> tuple[int, ...]:
+        """How long after their beginning windows and sessions end."""
+        rules = self._options.rules
+        return rules.window_us, rules.ttl_us
 
     def stop(self) -> None:
         """Begin no more requests."""

@@ -9,6 +9,7 @@
 | failed commits | | few | more | many |
 | cleared sessions | | | few | more |
 | more sessions than may live, short TTL | | | yes | yes, and shorter |
+| more requests than may be open | | | | yes |
 | registrations twice at the same time | | | few | many |
 | recorded calls, references, follow-ups, a small content store | | | few | more |
 | translations with a provider that errs, lags and answers garbage | | | few | more |
@@ -50,6 +51,7 @@ class Faults:
     window_s: float = 30.0
     ttl_s: float = 600.0
     store_entries: int = 128
+    open_handles: int = 10_000
 
 
 PROFILES = {
@@ -110,5 +112,6 @@ PROFILES = {
         window_s=0.05,
         ttl_s=0.4,
         store_entries=12,
+        open_handles=40,
     ),
 }

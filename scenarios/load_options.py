@@ -15,7 +15,6 @@ __all__ = ["MODES", "LoadOptions"]
 
 MODES = ("threads", "async", "simulated")
 _MAX_TURNS = 40
-_MAX_OPEN_HANDLES = 10_000
 _STORE_BYTES = 65_536
 _LEDGER_ENTRIES = 2_000
 """Far more than requests can close while one of them is still asked for."""
@@ -95,9 +94,9 @@ class LoadOptions:
             ack_window=faults.window_s,
             session_ttl=faults.ttl_s,
             commit_order=self.commit_order,
-            max_sessions=max(2, self.sessions * 3 // 4) if faults.crowded else 10 * self.sessions + 100,
+            max_sessions=self.sessions if faults.crowded else 10 * self.sessions + 100,
             max_turns=_MAX_TURNS,
-            max_open_handles=_MAX_OPEN_HANDLES,
+            max_open_handles=faults.open_handles,
             ledger_entries=_LEDGER_ENTRIES,
             store_max_entries=faults.store_entries,
             store_max_bytes=_STORE_BYTES,

@@ -38,6 +38,9 @@ class RequestScript:
         self._max_turns = max_turns
         self._parents = self._draw_parents(number, parents)
         self._callers = rng.randint(1, faults.callers_each)
+        drawn = rng.random()
+        self._expires = drawn < faults.expiring
+        self._stays_inactive = faults.expiring <= drawn < faults.expiring + faults.never_activated
         self._parts = self._deal()
         self.unfinished = len(self._parts)
         """Parts that have not come to their end; counted by the crew."""
@@ -73,16 +76,16 @@ class RequestScript:
         for move in self._others(len(acks)):
             part = rng.choice(parts)
             part.insert(rng.randint(0, len(part)), move)
-        if rng.random() >= faults.never_activated:
+        if not self._stays_inactive:
             part = rng.choice(parts)
             part.insert(rng.randint(0, min(len(part), 8)), moves.activate(self.session, self.request))
-            if rng.random() < faults.doubled:
+            if self._expires or rng.random() < faults.doubled:
                 rng.choice(parts).append(moves.activate(self.session, self.request))
         return parts
 
     def _kept_back(self) -> set[str]:
         """The parents that never get an ACK."""
-        if self.rng.random() >= self._faults.expiring + self._faults.never_activated:
+        if not self._expires and not self._stays_inactive:
             return set()
         return {parent for parent, _order, _source in self.rng.sample(self._parents, max(1, len(self._parents) // 10))}
 
