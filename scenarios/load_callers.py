@@ -50,7 +50,7 @@ def run_threads(crew: Crew, recorder: Recorder, callers: int, attend: Attend) ->
             while not stopped.is_set():
                 script = crew.next() if len(recorder.log) < _MAX_BACKLOG else None
                 if script is not None:
-                    _run_blocking(script, recorder, caller, stopped)
+                    _run_blocking(script, recorder, caller, stopped, idle)
                 elif crew.is_done:
                     return
                 else:
@@ -75,13 +75,19 @@ def run_threads(crew: Crew, recorder: Recorder, callers: int, attend: Attend) ->
         raise failed[0]
 
 
-def _run_blocking(script: Script, recorder: Recorder, caller: int, stopped: threading.Event) -> None:
+def _run_blocking(
+    script: Script, recorder: Recorder, caller: int, stopped: threading.Event, idle: threading.Event
+) -> None:
     reply: Any = None
     while not stopped.is_set():
         try:
             move = script.send(reply)
         except StopIteration:
             return
+        if move is None:
+            reply = None
+            idle.wait(_IDLE_S)
+            continue
         sent, began_ns = recorder.call(caller, move)
         try:
             answer = sent.get(_ANSWER_TIMEOUT_S) if isinstance(sent, Future) else sent
@@ -110,6 +116,10 @@ def run_tasks(crew: Crew, recorder: Recorder, callers: int, attend: Attend) -> N
                 move = script.send(reply)
             except StopIteration:
                 return
+            if move is None:
+                reply = None
+                await asyncio.sleep(_IDLE_S)
+                continue
             sent, began_ns = recorder.call(caller, move)
             try:
                 answer = await asyncio.wait_for(_awaited(sent), _ANSWER_TIMEOUT_S) if isinstance(sent, Future) else sent
@@ -147,20 +157,24 @@ class _Caller:
         self.waits = False
         self.reply: Any = None
 
-    def go_on(self) -> None:
-        """Make the next call of the script."""
+    def go_on(self) -> bool:
+        """Make the next call of the script; False for a pause."""
         assert self.script is not None
         try:
             move = self.script.send(self.reply)
         except StopIteration:
             self.script, self.reply = None, None
-            return
+            return True
+        if move is None:
+            self.reply = None
+            return False
         self.waits = True
         sent, began_ns = self._recorder.call(self.number, move)
         if isinstance(sent, Future):
             sent.add_done_callback(lambda done: self._answered(move, began_ns, done))
         else:
             self._take(move, began_ns, sent)
+        return True
 
     def _answered(self, move: Move, began_ns: int, done: Future[Any]) -> None:
         try:
@@ -187,8 +201,7 @@ def run_simulated(
         for caller in crewed:
             if caller.script is None:
                 caller.script = crew.next()
-            if caller.script is not None and not caller.waits:
-                caller.go_on()
+            if caller.script is not None and not caller.waits and caller.go_on():
                 went_on = True
         dispatcher.run()
         if went_on:

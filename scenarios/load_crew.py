@@ -15,7 +15,10 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from ..protocol.calls import ProviderCall
 from . import load_moves as moves
+from .load_contents import ContentScript
+from .load_executions import ExecutionScript, answer_to
 from .load_options import LoadOptions
 from .load_requests import RequestScript, Script
 from .verdict import OverRequest, OverSession
@@ -24,6 +27,8 @@ __all__ = ["Crew"]
 
 _MAX_LINGERING = 36
 _MAX_OVER = 256
+_BESIDE, _BESIDE_AGE = 3, 100
+"""Sessions for recorded calls, and for translations, at a time; others are used after so many requests."""
 _MAX_REGISTERING = 3
 """Registrations at a time in one session, as far as others can be found: in which of their orders they came shows only
 much later, and all of them must be followed until then."""
@@ -57,6 +62,10 @@ class Crew:
         self._users: dict[str, int] = {}
         self._left: set[str] = set()
         self._limit = options.requests_in_all
+        self._calls: list[tuple[ProviderCall, str]] = []
+        """Calls of translations that nobody has answered, and the session of each."""
+        self.beside = 0
+        """Scripts that run beside the requests."""
         self.begun = 0
         """Requests that were begun."""
         self.ended = 0
@@ -77,7 +86,13 @@ class Crew:
     def is_done(self) -> bool:
         """Whether every request that was to be is over."""
         with self._lock:
-            return self._limit is not None and self.begun >= self._limit and self.ended == self.begun
+            return (
+                self._limit is not None
+                and self.begun >= self._limit
+                and self.ended == self.begun
+                and not self.beside
+                and not self._ready
+            )
 
     def next(self) -> Script | None:
         """A script for a free caller; None if there is nothing to do at present, or nothing any more."""
@@ -85,6 +100,10 @@ class Crew:
             if self._ready:
                 return self._ready.popleft()
             may_begin = self._limit is None or self.begun < self._limit
+            if self._calls:
+                place = self._rng.randrange(len(self._calls))
+                call, session = self._calls.pop(place)
+                return answer_to(call, session, random.Random(f"{self._options.seed} {call.id}"))
             if self._lingering and (len(self._lingering) > _MAX_LINGERING or self._lingering[0][2] <= self._now_us()):
                 request, since_us, _until_us = self._lingering.popleft()
                 return self._closing(request, since_us)
@@ -102,6 +121,7 @@ class Crew:
             place = self._rng.randrange(len(self._names))
         session = self._names[place]
         self._registering[session] = self._registering.get(session, 0) + 1
+        self._begin_beside(number)
         if self._rng.random() < self._faults.left_behind:
             self._generation += 1
             self._left.add(session)
@@ -117,6 +137,65 @@ class Crew:
 
         script = RequestScript(number, session, self._options.parents, self._max_turns, self._faults, rng)
         return self._followed(script, script.first(lambda other: self._let_in(script, other), registered))
+
+    def _begin_beside(self, number: int) -> None:
+        """Recorded calls and translations, in sessions of their own."""
+        rng = random.Random(f"{self._options.seed} beside {number}")
+        age = number // _BESIDE_AGE
+        if rng.random() < self._faults.recorded:
+            here, elsewhere = (f"c{rng.randrange(_BESIDE)}.{age}" for _name in range(2))
+            for caller in range(self._faults.callers_each):
+                script = ContentScript(here, elsewhere, self._faults, random.Random(f"{number} content {caller}"))
+                self._use_beside(here)
+                self._use_beside(elsewhere)
+                self._ready.append(self._unused_beside(script.go(number * 10 + caller), (here, elsewhere), age))
+        if rng.random() < self._faults.translated:
+            session = f"x{rng.randrange(_BESIDE)}.{age}"
+            execution = ExecutionScript(number, session, self._options.parents, rng)
+            self._use_beside(session)
+            self._ready.append(self._unused_beside(self._execution(execution, rng), (session,), age))
+
+    def _use_beside(self, session: str) -> None:
+        self._users[session] = self._users.get(session, 0) + 1
+
+    def _unused_beside(self, script: Script, sessions: tuple[str, ...], age: int) -> Script:
+        """The script, after which a session of that age may be left."""
+        self.beside += 1
+        yield from script
+        with self._lock:
+            self.beside -= 1
+            for session in sessions:
+                self._users[session] -= 1
+                if not self._users[session]:
+                    del self._users[session]
+                    if self.begun // _BESIDE_AGE != age:
+                        self._tell(OverSession(session))
+
+    def _execution(self, execution: ExecutionScript, rng: random.Random) -> Script:
+        session, request = execution.session, execution.request
+
+        def take(call: ProviderCall) -> None:
+            with self._lock:
+                self._calls.append((call, session))
+
+        yield from execution.go(take, rng.random() < self._faults.cancelled)
+        until_us = self._now_us() + self._patience_us
+        cancelled = False
+        while (yield execution.outcome()) is None and not cancelled:
+            with self._lock:
+                call = self._calls.pop(rng.randrange(len(self._calls))) if self._calls else None
+            if call is not None:
+                yield from answer_to(*call, rng)
+            elif self._now_us() > until_us:
+                cancelled = (yield moves.cancel(session, request)) == "UNKNOWN_REQUEST"
+            else:
+                yield None
+        yield moves.claim(session)
+        yield moves.status(session, request)
+        yield moves.read(session, self._max_turns)
+        if rng.random() < self._faults.cleared:
+            yield moves.clear(session)
+        yield execution.outcome()
 
     def _let_in(self, request: RequestScript, script: Script) -> None:
         with self._lock:

@@ -11,8 +11,8 @@
 | more sessions than may live, short TTL | | | yes | yes, and shorter |
 | more requests than may be open | | | | yes |
 | registrations twice at the same time | | | few | many |
-| recorded calls, references, follow-ups, a small content store | | | few | more |
-| translations with a provider that errs, lags and answers garbage | | | few | more |
+| recorded calls, references, follow-ups, a small content store | | few | more | many, and smaller |
+| translations with a provider that errs, lags and answers garbage | | few | more | many |
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ PROFILES = {
         expiring=0.01,
         never_activated=0.01,
         failing_commits=0.02,
+        recorded=0.03,
+        translated=0.02,
         window_s=0.5,
     ),
     "heavy": Faults(

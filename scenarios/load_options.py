@@ -93,6 +93,7 @@ class LoadOptions:
         return Settings(
             ack_window=faults.window_s,
             session_ttl=faults.ttl_s,
+            execution_timeout=4 * faults.window_s,
             commit_order=self.commit_order,
             max_sessions=self.sessions if faults.crowded else 10 * self.sessions + 100,
             max_turns=_MAX_TURNS,

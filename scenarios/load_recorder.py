@@ -12,13 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ..actors.futures import Future
-from ..protocol.errors import DragomanError
+from ..protocol.errors import ContentRefNotFound, DragomanError, UnknownCall
 from ..runtime import Runtime
 from .load_moves import Move
 from .verdict import Answered, Called, Entry, Looked
 from .verdict_facts import Look
 
 __all__ = ["Recorder", "look_at"]
+
+_ANSWERS = (ContentRefNotFound, UnknownCall)
+"""Errors that are an answer: a miss, and a call that nobody remembers."""
 
 
 class Recorder:
@@ -46,7 +49,8 @@ class Recorder:
         """Its answer has come: the plain reply."""
         took_ns = time.perf_counter_ns() - began_ns
         operation = move.operation
-        operation.reply = ("error", type(reply).__name__) if isinstance(reply, BaseException) else move.plain(reply)
+        expected = not isinstance(reply, BaseException) or isinstance(reply, _ANSWERS)
+        operation.reply = move.plain(reply) if expected else ("error", type(reply).__name__)
         # The clock of the runtime counts whole microseconds that have begun.
         operation.answered_at = self._now_us() + 1
         self.took_ns.append((operation.kind, took_ns))

@@ -1,9 +1,9 @@
 """The script of one request: what its callers do, drawn from a seed before the first of them begins.
 
-A script is a generator: it yields a move, and is sent the plain reply. The first caller registers and lets the others
-in, which have the ACKs dealt among them; so operations of one request come from several callers at once. Which kind of
-end a request takes is drawn as well: most are acknowledged to the last parent, some are cancelled, undeliverable, left
-to expire, never activated, cleared with their session, or hit by commits that fail.
+A script is a generator: it yields a move, or None for a pause, and is sent the plain reply. The first caller registers
+and lets the others in, which have the ACKs dealt among them; so operations of one request come from several callers at
+once. Which kind of end a request takes is drawn as well: most are acknowledged to the last parent, some are cancelled,
+undeliverable, left to expire, never activated, cleared with their session, or hit by commits that fail.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from .load_moves import Move
 
 __all__ = ["RequestScript", "Script"]
 
-Script = Generator[Move, Any, None]
+Script = Generator[Move | None, Any, None]
+"""Yields what to do next, None for nothing just now."""
 
 _READ_EVERY = 12
 """ACKs for one read of the history."""

@@ -18,6 +18,8 @@ import attrs
 
 from .verdict_bounds import breaches_of_look
 from .verdict_breaches import ANSWERED, BOUNDS, Breach, Event, breach_of, second_look
+from .verdict_contents import ContentJudge
+from .verdict_executions import ExecutionJudge
 from .verdict_facts import Look, Operation, Rules, shown, shown_reply
 from .verdict_search import Possibility, Search, TooAmbiguous
 from .verdict_spec import Specification
@@ -26,6 +28,8 @@ __all__ = ["Answered", "Called", "Entry", "Judge", "Looked", "OverRequest", "Ove
 
 _KEPT = 256
 """Operations after which a new stretch begins: evidence reaches back over the last one and the present one."""
+_OF_CONTENTS = frozenset(("record", "refer", "fetch", "calls"))
+_OF_EXECUTIONS = frozenset(("translate", "respond", "outcome"))
 _LATE = {
     "ack": (("STALE", ()),),
     "reject": (("STALE", ()),),
@@ -158,6 +162,8 @@ class Judge:
         self._unanswered: dict[Operation, int] = {}
         self._maybe_open: dict[str, str] = {}
         """Request → session of what may be open: registered, and not known to be over."""
+        self._beside: dict[str, ContentJudge | ExecutionJudge] = {}
+        """Sessions of recorded calls, and of translations, which are judged by other rules."""
         self._left: dict[str, bool] = {}
         """Sessions that nobody will name again, and whether the last look found them gone."""
         self._registrations = 0
@@ -168,7 +174,7 @@ class Judge:
     @property
     def known(self) -> int:
         """Sessions that are followed now, and requests that may be open: what the memory of the judge is bounded by."""
-        return len(self._sessions) + len(self._maybe_open)
+        return len(self._sessions) + len(self._beside) + len(self._maybe_open)
 
     def take(self, entry: Entry) -> None:
         """Take the next entry of the log."""
@@ -197,6 +203,7 @@ class Judge:
             if was_gone and session not in live:
                 del self._left[session]
                 self._sessions.pop(session, None)
+                self._beside.pop(session, None)
 
     def _called(self, entry: Called) -> None:
         operation = entry.operation
@@ -207,8 +214,22 @@ class Judge:
             self._maybe_open.setdefault(operation.request, operation.session)
         # Not more can have been open at any time until the answer than now and what is registered until then.
         self._unanswered[operation] = len(self._maybe_open) - self._registrations
-        if not self._is_apart(operation):
+        beside = self._judge_beside(operation)
+        if beside is not None:
+            beside.call(operation)
+        elif not self._is_apart(operation):
             self._follow(operation.session, entry)
+
+    def _judge_beside(self, operation: Operation) -> ContentJudge | ExecutionJudge | None:
+        """Who judges the session of an operation, if it is one of recorded calls or of translations."""
+        session = operation.session
+        judge = self._beside.get(session)
+        if judge is None and session not in self._sessions:
+            if operation.kind in _OF_CONTENTS:
+                judge = self._beside[session] = ContentJudge(self._rules)
+            elif operation.kind in _OF_EXECUTIONS:
+                judge = self._beside[session] = ExecutionJudge(self._rules)
+        return judge
 
     def _answered(self, entry: Answered) -> None:
         operation = entry.operation
@@ -225,7 +246,10 @@ class Judge:
             self._committed += len(reply[1])
         elif reply == "OVERLOADED":
             self._overloaded(operation, open_before + self._registrations)
-        if not self._is_apart(operation):
+        beside = self._beside.get(operation.session)
+        if beside is not None:
+            self.breaches += beside.answer(operation)
+        elif not self._is_apart(operation):
             self._follow(operation.session, entry)
         elif operation.kind == "refused":
             if reply != operation.argument:
@@ -271,11 +295,15 @@ class Judge:
         opened: dict[str, tuple[str, ...]] = {}
         for request in look.open_requests:
             session = self._maybe_open.get(request)
+            if any(judge.knows(request) for judge in self._beside.values()):
+                continue
             if session is None:
                 self.breaches.append(Breach(BOUNDS, f"{request} is open, and nobody registered it or it had closed"))
             else:
                 opened[session] = (*opened.get(session, ()), request)
-        for session in (*self._sessions, *(name for name in shown_sessions if name not in self._sessions)):
+        for session in dict.fromkeys((*self._sessions, *shown_sessions)):
+            if session in self._beside:
+                continue
             operation = Operation("look", session)
             operation.reply = shown_sessions.get(session), opened.get(session, ())
             operation.called_at = operation.answered_at = look.at_us

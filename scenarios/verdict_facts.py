@@ -36,8 +36,13 @@ class Operation:
     | `claim` | | the number, or `OVERLOADED` |
     | `clear` | | status |
     | `fail_commits` | how many | None |
-    | `record` | (call id, bytes of the value) | (stored, reason) |
-    | `fetch` | call id, or `REQUEST/PARENT` | (`value`, the value) or (`miss`, reason) |
+    | `record` (`parent` is the id of the call) | (value, its bytes, is it nested, keep) | (stored, reason) |
+    | `refer` (`parent`: the child) | the id of the parent | (stored, reason) |
+    | `fetch` (`parent`: the id) | | (`value`, the value) or (`miss`, reason) |
+    | `calls` | | the ids |
+    | `translate` | (a `Registration`, the parents that the feature refuses) | status |
+    | `respond` | the texts for each unit | |
+    | `outcome` | | None, or (execution, translated, unresolved, cancelled) |
     | `refused` | the reply that it must have | the reply |
 
     A reply `("error", TYPE)` stands for an exception.

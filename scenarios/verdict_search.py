@@ -16,8 +16,8 @@ Three things keep this cheap.
 - The fewest steps that explain an answer are taken first, and longer ways only as far as they lead elsewhere.
 
 By the last two an order may be overlooked; never is one made up. Therefore a search that finds nothing says little, and
-whoever uses it looks again with an `exhaustive` one, which tries every order, before speaking of a breach. The number of
-possibilities is bounded: past the bound the session is given up as too ambiguous, which is told and is no breach.
+whoever uses it looks again with an `exhaustive` one, which tries every order, before speaking of a breach. The number
+of possibilities is bounded: past the bound the session is given up as too ambiguous, which is told and is no breach.
 
 The replies of all operations that were called before the answer must be known.
 """
@@ -148,7 +148,7 @@ class Search:
     def _steps_from(
         self, state: Session, done: frozenset[Operation], weighty: list[Operation], now_us: int, after: Session | None
     ) -> list[tuple[Session, frozenset[Operation], Session | None]]:
-        """What may come next: the state then, what has taken effect, and the state if it came behind `after` instead."""
+        """What may come next: the state then, what has taken effect, and the state if it came behind `after`."""
         specification = self._specification
         steps: list[tuple[Session, frozenset[Operation], Session | None]] = []
         happenings = tuple(specification.events(state, now_us))
