@@ -65,7 +65,9 @@ class Crew:
         self._calls: list[tuple[ProviderCall, str]] = []
         """Calls of translations that nobody has answered, and the session of each."""
         self.beside = 0
-        """Scripts that run beside the requests."""
+        """Uses of sessions by scripts that run beside the requests."""
+        self._beside: dict[str, int] = {}
+        """Those sessions, and their age."""
         self.begun = 0
         """Requests that were begun."""
         self.ended = 0
@@ -142,34 +144,36 @@ class Crew:
         """Recorded calls and translations, in sessions of their own."""
         rng = random.Random(f"{self._options.seed} beside {number}")
         age = number // _BESIDE_AGE
+        for session in [name for name, born in self._beside.items() if born < age and name not in self._users]:
+            del self._beside[session]
+            self._tell(OverSession(session))
         if rng.random() < self._faults.recorded:
             here, elsewhere = (f"c{rng.randrange(_BESIDE)}.{age}" for _name in range(2))
             for caller in range(self._faults.callers_each):
                 script = ContentScript(here, elsewhere, self._faults, random.Random(f"{number} content {caller}"))
-                self._use_beside(here)
-                self._use_beside(elsewhere)
-                self._ready.append(self._unused_beside(script.go(number * 10 + caller), (here, elsewhere), age))
+                self._use_beside(here, age)
+                self._use_beside(elsewhere, age)
+                self._ready.append(self._unused_beside(script.go(number * 10 + caller), (here, elsewhere)))
         if rng.random() < self._faults.translated:
             session = f"x{rng.randrange(_BESIDE)}.{age}"
             execution = ExecutionScript(number, session, self._options.parents, rng)
-            self._use_beside(session)
-            self._ready.append(self._unused_beside(self._execution(execution, rng), (session,), age))
+            self._use_beside(session, age)
+            self._ready.append(self._unused_beside(self._execution(execution, rng), (session,)))
 
-    def _use_beside(self, session: str) -> None:
+    def _use_beside(self, session: str, age: int) -> None:
+        self._beside[session] = age
+        self.beside += 1
         self._users[session] = self._users.get(session, 0) + 1
 
-    def _unused_beside(self, script: Script, sessions: tuple[str, ...], age: int) -> Script:
-        """The script, after which a session of that age may be left."""
-        self.beside += 1
+    def _unused_beside(self, script: Script, sessions: tuple[str, ...]) -> Script:
+        """The script, which uses these sessions to its end."""
         yield from script
         with self._lock:
-            self.beside -= 1
             for session in sessions:
+                self.beside -= 1
                 self._users[session] -= 1
                 if not self._users[session]:
                     del self._users[session]
-                    if self.begun // _BESIDE_AGE != age:
-                        self._tell(OverSession(session))
 
     def _execution(self, execution: ExecutionScript, rng: random.Random) -> Script:
         session, request = execution.session, execution.request

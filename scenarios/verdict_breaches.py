@@ -61,17 +61,27 @@ def breach_of(
     specification: Specification, start: frozenset[Possibility], stretch: Stretch, operation: Operation
 ) -> Breach:
     """The breach that the answer of `operation` is, after a stretch from `start`, which ends with that answer."""
-    events = _shrunk(specification, start, [event for event in stretch if not isinstance(event, str)], operation)
-    search = Search(specification, start)
-    _replay(search, events[:-1])
-    states = search.states
-    expected = dict.fromkeys(specification.reply_to(state, operation) for state in states)
+    events: Sequence[Event] = [event for event in stretch if not isinstance(event, str)]
+    promise, expected = _looked_at(specification, start, events, operation) or (ONE_ORDER, ())
+    events = _shrunk(specification, start, events, operation, promise)
     had = shown_reply(operation.kind, operation.reply)
-    due = " or ".join(dict.fromkeys(shown_reply(operation.kind, reply) for reply in list(expected)[:4]))
+    due = " or ".join(dict.fromkeys(shown_reply(operation.kind, reply) for reply in expected[:4]))
     name = operation.request or operation.session
     what = f"{operation.kind} {name}{f'/{operation.parent}' if operation.parent else ''}: {had}; in order: {due}"
     ordered = sorted({event: None for event, _answered in events}, key=lambda one: one.called)
-    return Breach(_promise(operation, tuple(states), tuple(expected)), what, tuple(map(shown, ordered)))
+    return Breach(promise, what, tuple(map(shown, ordered)))
+
+
+def _looked_at(
+    specification: Specification, start: frozenset[Possibility], events: Sequence[Event], operation: Operation
+) -> tuple[str, tuple[Any, ...]] | None:
+    """Which promise the answer of `operation` breaks, and the replies that were due; None if it is not what breaks."""
+    search = Search(specification, start)
+    if _replay(search, events) is not operation:
+        return None
+    states = tuple(search.states)
+    expected = tuple(dict.fromkeys(specification.reply_to(state, operation) for state in states))
+    return _promise(operation, states, expected), expected
 
 
 def _replay(search: Search, stretch: Iterable[Event | str]) -> Operation | None:
@@ -89,9 +99,13 @@ def _replay(search: Search, stretch: Iterable[Event | str]) -> Operation | None:
 
 
 def _shrunk(
-    specification: Specification, start: frozenset[Possibility], events: Sequence[Event], operation: Operation
+    specification: Specification,
+    start: frozenset[Possibility],
+    events: Sequence[Event],
+    operation: Operation,
+    promise: str,
 ) -> Sequence[Event]:
-    """As few operations as still leave no order at the same answer: whole requests go first, then what did nothing.
+    """As few operations as still break that promise by the same answer: what did nothing goes first, then requests.
 
     An operation that had an effect is never taken out of a request that stays: that would be another history.
     """
@@ -101,16 +115,11 @@ def _shrunk(
         nonlocal trials
         trials += 1
         try:
-            return _replay(Search(specification, start), kept) is operation
+            broken = _looked_at(specification, start, kept, operation)
         except TooAmbiguous:
             return False
+        return broken is not None and broken[0] == promise
 
-    requests = dict.fromkeys(event.request for event, _answered in events if event.request != operation.request)
-    requests.pop("", None)
-    for request in requests:
-        kept = [event for event in events if event[0].request != request]
-        if trials < _MAX_TRIALS and shows(kept):
-            events = kept
     idle = [
         event
         for event, answered in events
@@ -121,7 +130,20 @@ def _shrunk(
         kept = [event for event in events if event[0] not in gone]
         if trials < _MAX_TRIALS and len(kept) < len(events) and shows(kept):
             events = kept
+    named = {"", operation.request, *(turn[0] for turn in _turns_of(operation))}
+    for request in dict.fromkeys(event.request for event, _answered in events):
+        kept = [event for event in events if event[0].request != request]
+        if request not in named and trials < 2 * _MAX_TRIALS and shows(kept):
+            events = kept
     return events
+
+
+def _turns_of(operation: Operation) -> tuple[TurnFact, ...]:
+    """The turns that a reply shows."""
+    if operation.kind == "read":
+        turns: tuple[TurnFact, ...] = operation.reply
+        return turns if all(isinstance(turn, tuple) for turn in turns) else ()
+    return operation.reply[0][0] if operation.kind == "look" and operation.reply[0] is not None else ()
 
 
 def _promise(operation: Operation, states: tuple[Session, ...], expected: tuple[Any, ...]) -> str:
@@ -134,9 +156,9 @@ def _promise(operation: Operation, states: tuple[Session, ...], expected: tuple[
             return LATE
         return _promise_of_run(reply[1], tuple(due[1] for due in expected if due[0] == reply[0]))
     if operation.kind == "read" or (operation.kind == "look" and reply[0] is not None):
-        turns = reply if operation.kind == "read" else reply[0][0]
+        turns = _turns_of(operation)
         due_turns = [state.turns if state.live else () for state in states]
-        if all(turns == due[max(0, len(due) - len(turns)) :] for due in due_turns) and operation.kind == "look":
+        if operation.kind == "look" and turns in due_turns:
             return ONE_ORDER
         return _promise_of_turns(turns, states)
     return ONE_ORDER
