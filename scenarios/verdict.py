@@ -203,13 +203,15 @@ class Judge:
             if was_gone and session not in live:
                 del self._left[session]
                 self._sessions.pop(session, None)
-                self._beside.pop(session, None)
+                if self._beside.pop(session, None) is not None:
+                    for request in [name for name, home in self._maybe_open.items() if home == session]:
+                        del self._maybe_open[request]
 
     def _called(self, entry: Called) -> None:
         operation = entry.operation
         operation.called = self._moment
         self._operations += 1
-        if operation.kind == "register":
+        if operation.kind in ("register", "translate"):
             self._registrations += 1
             self._maybe_open.setdefault(operation.request, operation.session)
         # Not more can have been open at any time until the answer than now and what is registered until then.
@@ -249,6 +251,8 @@ class Judge:
         beside = self._beside.get(operation.session)
         if beside is not None:
             self.breaches += beside.answer(operation)
+            if operation.kind == "status" and not reply[0]:
+                self._maybe_open.pop(operation.request, None)
         elif not self._is_apart(operation):
             self._follow(operation.session, entry)
         elif operation.kind == "refused":
