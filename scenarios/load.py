@@ -8,7 +8,6 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 
@@ -177,13 +176,12 @@ def _run(run: _Run, options: LoadOptions) -> None:
     with Runtime(options.settings, dispatcher=dispatcher) as runtime:
         recorder = run.recorder = Recorder(runtime, dispatcher.now_us)
         crew = run.crew = Crew(options, recorder.log.append, dispatcher.now_us)
-        how: tuple[Any, ...] = crew, recorder, options.callers, run.attend
         if isinstance(dispatcher, SimulatedDispatcher):
-            run_simulated(*how, dispatcher, rng)
+            run_simulated(crew, recorder, options.callers, run.attend, dispatcher, rng)
         elif options.mode == "async":
-            run_tasks(*how)
+            run_tasks(crew, recorder, options.callers, run.attend)
         else:
-            run_threads(*how)
+            run_threads(crew, recorder, options.callers, run.attend)
         run.take()
         recorder.look(at_rest=True)
         run.take()

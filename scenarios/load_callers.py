@@ -99,6 +99,8 @@ def _run_blocking(
 def run_tasks(crew: Crew, recorder: Recorder, callers: int, attend: Attend) -> None:
     """The same with `callers` tasks of one event loop, which attends to the log between them."""
 
+    stop = False
+
     async def call(caller: int) -> None:
         while not stop:
             script = crew.next()
@@ -139,7 +141,6 @@ def run_tasks(crew: Crew, recorder: Recorder, callers: int, attend: Attend) -> N
             tasks = [group.create_task(call(caller)) for caller in range(callers)]
             group.create_task(watch(tasks))
 
-    stop = False
     asyncio.run(main())
 
 

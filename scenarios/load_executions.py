@@ -44,8 +44,11 @@ def _answered(reply: Any) -> str:
 class _Taker:
     """A provider that hands its calls to the crew."""
 
-    def __init__(self, take: Callable[[ProviderCall], object]) -> None:
-        self.take = take
+    def __init__(self, hand_over: Callable[[ProviderCall], object]) -> None:
+        self._hand_over = hand_over
+
+    def take(self, call: ProviderCall) -> None:
+        self._hand_over(call)
 
 
 class ExecutionScript:
@@ -79,14 +82,15 @@ class ExecutionScript:
 def answer_to(call: ProviderCall, session: str, rng: random.Random) -> Script:
     """Answer a call: mostly well, sometimes badly, now and then twice."""
     drawn = rng.random()
+    texts: tuple[tuple[str, str], ...]
     if drawn < 0.1:
         error = rng.choice(_ERRORS)
         yield _answer(call, session, (), lambda run: run.fail(call.id, error))
     elif drawn < 0.2:
-        completion = Completion(rng.choice(_GARBAGE))
+        garbage = rng.choice(_GARBAGE)
         # A scalar answer is text, whatever it looks like.
-        texts = ((call.units[0].id, completion.text),) if call.format is CallFormat.SCALAR else ()
-        yield _answer(call, session, texts, lambda run: run.respond(call.id, completion))
+        texts = ((call.units[0].id, garbage),) if call.format is CallFormat.SCALAR else ()
+        yield _answer(call, session, texts, lambda run: run.respond(call.id, Completion(garbage)))
     else:
         texts = tuple((unit.id, f"translated {unit.text}, attempt {call.number}") for unit in call.units)
         yield _answer(call, session, texts, lambda run: run.respond(call.id, translations=dict(texts)))

@@ -108,14 +108,13 @@ class RequestScript:
             return others
         others.append(moves.refused_read(session))
         others.append(moves.refused_registration(session, f"{request}?", valid=rng.random() < 0.5))
-        for share, move in (
+        due: tuple[tuple[float, Callable[[], Move]], ...] = (
             (faults.cancelled, lambda: moves.cancel(session, request)),
             (faults.undeliverable, lambda: moves.dispatch_failed(session, request)),
             (faults.failing_commits, lambda: moves.fail_commits(session, rng.randint(1, 3))),
             (faults.cleared, lambda: moves.clear(session)),
-        ):
-            if rng.random() < share:
-                others.append(move())
+        )
+        others += [move() for share, move in due if rng.random() < share]
         return others
 
     def first(self, let_in: Callable[[Script], object], registered: Callable[[], object]) -> Script:
