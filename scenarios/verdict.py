@@ -28,6 +28,7 @@ __all__ = ["Answered", "Called", "Entry", "Judge", "Looked", "OverRequest", "Ove
 
 _KEPT = 256
 """Operations after which a new stretch begins: evidence reaches back over the last one and the present one."""
+_MOST = 16 * _KEPT
 _OF_CONTENTS = frozenset(("record", "refer", "fetch", "calls"))
 _OF_EXECUTIONS = frozenset(("translate", "respond", "outcome"))
 _LATE = {
@@ -106,10 +107,9 @@ class _SessionJudge:
         self._entries: deque[Called | Answered | OverRequest] = deque()
         self._stretch: list[Event | str] = []
         self._last_stretch: list[Event | str] = []
-        self._begin: frozenset[Possibility] = self.search.possibilities
-        self._last_begin = self._begin
+        self._last_begin: frozenset[Possibility] = self.search.possibilities
+        self._begin: frozenset[Possibility] | None = None
         self.broken = False
-        self.second_looks = 0
 
     def take(self, entry: Called | Answered | OverRequest) -> Breach | None:
         """Take the next entry, and follow as far as replies are known."""
@@ -137,18 +137,29 @@ class _SessionJudge:
         self._stretch.append((operation, True))
         if self.search.answer(operation):
             if len(self._stretch) > 2 * _KEPT and not self.search.open:
-                self._last_begin, self._begin = self._begin, self.search.possibilities
-                self._last_stretch, self._stretch = self._stretch, []
+                self._begin_stretch()
             return None
         stretch = self._last_stretch + self._stretch
-        found = second_look(self._specification, self._last_begin, stretch)
-        if found is not None:
-            self.search = Search(self._specification, found.possibilities)
-            self.search.open = found.open
-            self.second_looks += 1
+        found, failed = second_look(self._specification, self._last_begin, stretch)
+        if failed is None:
+            # What was known at the present stretch's beginning was too little: it is no beginning any more.
+            self.search.refound(found)
+            self._last_stretch, self._stretch, self._begin = stretch, [], None
             return None
+        if failed is not operation:
+            # It had been too little before that already.
+            raise TooAmbiguous
         self.broken = True
         return breach_of(self._specification, self._last_begin, stretch, operation)
+
+    def _begin_stretch(self) -> None:
+        if self._begin is None and len(self._last_stretch) < _MOST:
+            self._last_stretch += self._stretch
+        elif self._begin is None:
+            self._last_begin, self._last_stretch = self.search.possibilities, []
+        else:
+            self._last_begin, self._last_stretch = self._begin, self._stretch
+        self._begin, self._stretch = self.search.possibilities, []
 
 
 class Judge:

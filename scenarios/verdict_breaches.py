@@ -51,10 +51,12 @@ class Breach:
         return f"broken: {self.promise}", self.what, *(f"  {line}" for line in self.evidence)
 
 
-def second_look(specification: Specification, start: frozenset[Possibility], stretch: Stretch) -> Search | None:
-    """Follow a stretch again, trying every order; the search at its end, None if no order explains it."""
+def second_look(
+    specification: Specification, start: frozenset[Possibility], stretch: Stretch
+) -> tuple[Search, Operation | None]:
+    """Follow a stretch again, trying every order: the search then, and the first answer that no order explains."""
     search = Search(specification, start, exhaustive=True)
-    return search if _replay(search, stretch) is None else None
+    return search, _replay(search, stretch)
 
 
 def breach_of(
@@ -76,7 +78,7 @@ def _looked_at(
     specification: Specification, start: frozenset[Possibility], events: Sequence[Event], operation: Operation
 ) -> tuple[str, tuple[Any, ...]] | None:
     """Which promise the answer of `operation` breaks, and the replies that were due; None if it is not what breaks."""
-    search = Search(specification, start)
+    search = Search(specification, start, exhaustive=True)
     if _replay(search, events) is not operation:
         return None
     states = tuple(search.states)

@@ -76,12 +76,17 @@ class Search:
         """The states that the session may be in, whatever is open."""
         return frozenset(state for state, _done in self.possibilities)
 
+    def refound(self, found: Search) -> None:
+        """Go on with what an exhaustive search of the same log has found."""
+        self.possibilities = found.possibilities
+
     def call(self, operation: Operation) -> None:
         """An operation is called; in virtual time, all that fell due by then has happened."""
         if self._specification.punctual:
             self._pass_time(operation.called_at)
         if operation.kind == "ack":
-            operation.since_us = self._first_acks.setdefault(operation.request, operation.called_at)
+            first_us = self._first_acks.setdefault(operation.request, operation.called_at)
+            operation.since_us = operation.since_us or first_us
         elif operation.kind == "register":
             # One object for what is alike: which of two equal registrations was first is no question.
             first = self._registrations.setdefault(operation.request, operation.argument)
