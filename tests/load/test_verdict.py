@@ -249,6 +249,20 @@ def test_an_order_that_shows_only_later_is_followed_until_then() -> None:
         assert history.verdict.clean
 
 
+def test_an_eviction_before_a_registration_that_overlaps_shows_only_later() -> None:
+    history = History(attrs.evolve(RULES, crowded=True))
+    history.register("r1", "p1")
+    history.accept("r1", "p1", "p1")
+    register = history.begin("register", "r9", argument=("p1", "p2"))
+    history.did("register", "r9", argument=("p1", "p2"), reply="DUPLICATE_REQUEST")
+    history.accept("r9", "p2")
+    history.read()
+    history.end(register, "REGISTERED")
+    history.accept("r9", "p1", "p1", "p2")
+    history.read(turn("r9", "p1"), turn("r9", "p2"))
+    assert history.verdict.clean
+
+
 def test_a_window_may_end_once_it_is_due_and_not_before() -> None:
     for seconds, clean in ((11, True), (9, False)):
         history = History()

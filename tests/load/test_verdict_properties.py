@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.scenarios.verdict import Answered, Called, Judge
-from dragoman.scenarios.verdict_facts import Operation, Registration
+from dragoman.scenarios.verdict_facts import Operation, Registration, Rules
 from dragoman.scenarios.verdict_spec import Specification
 from dragoman.scenarios.verdict_states import EMPTY
 
@@ -56,10 +56,16 @@ def drawn(rng: random.Random) -> Operation:
     return Operation(kind, "s1")
 
 
-def executed(rng: random.Random, count: int, callers: int) -> list[tuple[Operation, bool]]:
-    """A log of `count` operations of which up to `callers` overlap; each takes effect at some moment in between."""
-    specification = Specification(ROOMY)
+def executed(
+    rng: random.Random, count: int, callers: int, rules: Rules = ROOMY, pause_us: int = 0
+) -> list[tuple[Operation, bool]]:
+    """A log of `count` operations of which up to `callers` overlap; each takes effect at some moment in between.
+
+    With a pause, time passes, and what is due happens sooner or later.
+    """
+    specification = Specification(rules)
     state = EMPTY
+    now_us = 0
     log: list[tuple[Operation, bool]] = []
     called: list[Operation] = []
     effected: list[Operation] = []
@@ -71,9 +77,14 @@ def executed(rng: random.Random, count: int, callers: int) -> list[tuple[Operati
             *(["answer"] if effected else []),
         ]
         step = rng.choice(choices)
+        now_us += rng.randint(0, pause_us)
+        happenings = [then for _what, _due_us, then in specification.events(state, now_us)]
+        if happenings and rng.random() < 0.3:
+            state = rng.choice(happenings)
         if step == "call":
             left -= 1
             operation = drawn(rng)
+            operation.called_at = operation.since_us = now_us
             called.append(operation)
             log.append((operation, False))
         elif step == "effect":
@@ -85,12 +96,15 @@ def executed(rng: random.Random, count: int, callers: int) -> list[tuple[Operati
             state = following
             effected.append(operation)
         else:
-            log.append((effected.pop(rng.randrange(len(effected))), True))
+            operation = effected.pop(rng.randrange(len(effected)))
+            operation.answered_at = now_us
+            operation.since_us = 0  # for the judge to find out
+            log.append((operation, True))
     return log
 
 
-def judged(log: list[tuple[Operation, bool]]) -> Judge:
-    judge = Judge(ROOMY)
+def judged(log: list[tuple[Operation, bool]], rules: Rules = ROOMY) -> Judge:
+    judge = Judge(rules)
     for operation, answered in log:
         judge.take(Answered(operation) if answered else Called(operation))
     return judge
@@ -133,6 +147,16 @@ def corrupted(rng: random.Random, operation: Operation) -> Any:
 @given(st.integers(0, 2**32), st.integers(1, 5))
 def test_whatever_happens_in_some_order_is_accepted(seed: int, callers: int) -> None:
     judge = judged(executed(random.Random(seed), 60, callers))
+    assert judge.finish().clean, judge.breaches[0].lines()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 4), st.sampled_from(("session", "request")))
+def test_whatever_happens_by_itself_meanwhile_is_accepted_too(seed: int, callers: int, order: str) -> None:
+    rules = attrs.evolve(
+        ROOMY, crowded=True, window_us=1_000, ttl_us=3_000, in_session_order=order == "session", forgetful=False
+    )
+    judge = judged(executed(random.Random(seed), 60, callers, rules, 150), rules)
     assert judge.finish().clean, judge.breaches[0].lines()
 
 
