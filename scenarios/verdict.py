@@ -29,6 +29,7 @@ __all__ = ["Answered", "Called", "Entry", "Judge", "Looked", "OverRequest", "Ove
 _KEPT = 256
 """Operations after which a new stretch begins: evidence reaches back over the last one and the present one."""
 _MOST = 16 * _KEPT
+"""How far back a second look may have to begin."""
 _OF_CONTENTS = frozenset(("record", "refer", "fetch", "calls"))
 _OF_EXECUTIONS = frozenset(("translate", "respond", "outcome"))
 _LATE = {
