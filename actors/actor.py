@@ -19,9 +19,11 @@ import pykka
 
 from ..protocol.errors import ActorFailed, DragomanError
 from . import interrupts
+from .answering import refuse
 from .dispatcher import Dispatcher
 from .futures import Future
-from .mailbox import LATER, STOP, Envelope, Inbox, Mailbox, refuse
+from .inbox import Inbox
+from .mailbox import LATER, STOP, Envelope, Mailbox
 from .reporting import place_of, report
 from .timers import TimerEntry, TimerFired
 

@@ -46,9 +46,11 @@ from ..protocol.retention import EvictionClass, Retention, eviction_class, why_n
 from ..protocol.settings import Settings
 from ..protocol.statuses import CallStatus, FollowUpDecision, MissReason, SkipReason
 from .actor import Actor, handles
+from .answering import answer
 from .dispatcher import Dispatcher
-from .entries import Entries, Entry
-from .mailbox import Envelope, answer
+from .entries import Entries
+from .entry import Entry
+from .mailbox import Envelope
 from .reporting import report
 from .session_content import CallContent, SessionContents, Waiting
 

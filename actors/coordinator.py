@@ -56,9 +56,10 @@ from ..protocol.statuses import (
     CloseStatus,
 )
 from .actor import DEFERRED, STOP_ENVELOPE, handles
+from .answering import CallFailed, answer, refuse
 from .futures import Future
 from .lanes import Lane, Route, hold_of
-from .mailbox import LATER, CallFailed, Envelope, answer, refuse
+from .mailbox import LATER, Envelope
 from .registrations import OPENING, Registrations
 from .session_operations import EXPIRY
 

@@ -19,145 +19,21 @@ policy.
 from __future__ import annotations
 
 import itertools
-from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 
 from ..protocol.history import Turn
-from ..protocol.payloads import Payload, text_payload
 from ..protocol.retention import EvictionClass, Retention, is_over
-from ..protocol.statuses import ContentKind, MissReason, SerializationMode
+from ..protocol.statuses import MissReason
+from .entry import Entry, Notes, SessionEntries
 
-__all__ = ["Entries", "Entry", "SessionEntries"]
+__all__ = ["Entries"]
 
 _NESTED, _TOP = EvictionClass
 _EVICTED = MissReason.EVICTED
 _MIN_DROPPED = 64
 """Dropped sessions that may stay in a heap before it is built anew."""
-
-
-class Notes:
-    """Turns that were written together and are only noted: the last of `turns` and of `sizes` is the oldest.
-
-    `first` is the number of that one, `used` their place in the order of uses.
-    """
-
-    __slots__ = ("first", "sizes", "stamp", "turns", "used", "written_us")
-
-    def __init__(
-        self, turns: Sequence[Turn], sizes: Sequence[int], first: int, used: int, written_us: int, stamp: int
-    ) -> None:
-        self.turns = list(turns)
-        self.turns.reverse()
-        self.sizes = list(sizes)
-        self.sizes.reverse()
-        self.first = first
-        self.used = used
-        self.written_us = written_us
-        self.stamp = stamp
-
-
-class Entry:
-    """One piece of content, also after it has gone. A turn's text is written as JSON when that is first asked for."""
-
-    __slots__ = (
-        "_content",
-        "eviction_class",
-        "gone",
-        "name",
-        "number",
-        "ref",
-        "session",
-        "size",
-        "stamp",
-        "used",
-        "written",
-        "written_us",
-    )
-
-    def __init__(
-        self,
-        session: SessionEntries,
-        name: str,
-        content: Payload | str,
-        size: int,
-        eviction_class: EvictionClass,
-        number: int = 0,
-    ) -> None:
-        self.session = session
-        self.name = name
-        self.size = size
-        self.eviction_class = eviction_class
-        self.number = number
-        self.ref: str | None = None
-        self.gone: MissReason | None = None
-        self.used = 0
-        self.written = 0
-        self.written_us = 0
-        self.stamp = 0
-        self._content: Payload | str | tuple[ContentKind, SerializationMode, str] | None = content
-
-    def payload(self) -> Payload:
-        """The content of an entry that is still there."""
-        content = self._content
-        if isinstance(content, str):
-            content = self._content = text_payload(content)
-        assert isinstance(content, Payload)
-        return content
-
-    def facts(self) -> tuple[ContentKind, SerializationMode, str]:
-        """Kind, mode and digest, also of what has gone."""
-        if isinstance(self._content, tuple):
-            return self._content
-        payload = self.payload()
-        return payload.kind, payload.mode, payload.digest
-
-    def known_facts(self) -> tuple[ContentKind, SerializationMode, str] | None:
-        """The same without any work: None of a text that nobody has looked at."""
-        return None if self._content is None or isinstance(self._content, str) else self.facts()
-
-    def release(self, gone: MissReason) -> None:
-        """Give the content up, and keep what a record tells of it; no record tells of a turn's text."""
-        self.gone = gone
-        self._content = None if isinstance(self._content, str) else self.facts()
-
-
-class SessionEntries:
-    """The entries of one session, live and gone, and what is only noted of them."""
-
-    __slots__ = (
-        "by_class",
-        "by_ref",
-        "bytes",
-        "count",
-        "gone_notes",
-        "listed",
-        "notes",
-        "session_id",
-        "tombstones",
-    )
-
-    def __init__(self, session_id: str) -> None:
-        self.session_id = session_id
-        self.by_class: tuple[OrderedDict[Entry, None], ...] = tuple(OrderedDict() for _ in EvictionClass)
-        self.count = 0
-        self.bytes = 0
-        self.by_ref: dict[str, Entry] = {}
-        self.tombstones: OrderedDict[Entry, None] = OrderedDict()
-        self.notes: deque[Notes] = deque()
-        self.gone_notes: deque[tuple[str, str, int, int]] = deque()
-        self.listed = [False for _ in EvictionClass]
-
-    def __iter__(self) -> Iterator[Entry]:
-        for order in self.by_class:
-            yield from order
-
-    def least_recent_use(self, eviction_class: EvictionClass) -> int | None:
-        """When that entry of a class was used that goes first; None if there is none."""
-        order = self.by_class[eviction_class]
-        if order:
-            return next(iter(order)).used
-        return self.notes[0].used if self.notes and eviction_class is _TOP else None
 
 
 class Entries:

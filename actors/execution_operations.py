@@ -25,10 +25,11 @@ from ..protocol.replies import CloseReply
 from ..protocol.settings import Settings, microseconds
 from ..protocol.statuses import CloseCause, CloseStatus, ParentState, StartStatus
 from .actor import DEFERRED, handles
+from .answering import Asked, answer, refuse
 from .dispatcher import Dispatcher
 from .lanes import Lane, Route
 from .ledger import Ledger
-from .mailbox import Asked, Envelope, Mailbox, answer, refuse
+from .mailbox import Envelope, Mailbox
 from .outside import Begin, BeginApart, Enter, Execute, Granted, ServedBy
 from .session_operations import SessionOperations
 

@@ -22,9 +22,10 @@ from ..protocol.errors import ActorFailed
 from ..protocol.messages import Inspect
 from ..protocol.redaction import redacted
 from .actor import DEFERRED, Actor, handles
+from .answering import answer, refuse
 from .dispatcher import Dispatcher
 from .history_file import Done, HistoryFile, HistoryWriter
-from .mailbox import STOP, ActorGone, Envelope, answer, refuse
+from .mailbox import STOP, ActorGone, Envelope
 from .reporting import report
 from .simulation import SimulatedDispatcher
 

@@ -36,8 +36,9 @@ from ..protocol.parents import RequestParents
 from ..protocol.replies import AckReply, AcksSettled, ActivateReply, CloseReply, ParentStates, RequestStatus
 from ..protocol.statuses import AckStatus, ActivateStatus, CloseCause, CloseStatus, ParentState
 from .actor import DEFERRED, Actor, handles
+from .answering import CallFailed, answer, refuse
 from .dispatcher import Dispatcher
-from .mailbox import LATER, CallFailed, Envelope, Mailbox, answer, refuse
+from .mailbox import LATER, Envelope, Mailbox
 from .outside import Recording
 
 __all__ = ["AcceptanceHandle"]

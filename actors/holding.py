@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 
 from ..protocol.errors import ActorFailed
 from .actor import DEFERRED, Actor, handles
+from .answering import CallFailed, answer, refuse
 from .dispatcher import Dispatcher
-from .mailbox import CallFailed, Envelope, Mailbox, answer, refuse
+from .mailbox import Envelope, Mailbox
 
 __all__ = ["Holding"]
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from ..protocol.execution_messages import LaneLeft
 from .actor import DEFERRED, Actor, handles
+from .answering import Asked, answer
 from .dispatcher import Dispatcher
-from .mailbox import Asked, Envelope, Mailbox, answer
+from .mailbox import Envelope, Mailbox
 from .outside import CallEnded, Enter, Execute, Granted
 
 __all__ = ["Event", "LaneWorker"]

@@ -25,13 +25,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pykka
 from pykka import messages
 from pykka._envelope import Envelope
 
 from ..protocol.errors import ActorStopped
+from .answering import CallFailed, ReplyTo, answer, refuse
 from .running import DELIVERING
 
 if TYPE_CHECKING:
@@ -40,26 +41,22 @@ if TYPE_CHECKING:
     from .futures import Future
 
 __all__ = [
+    "LATER",
     "STOP",
     "ActorGone",
-    "Asked",
-    "CallFailed",
     "DeadReason",
     "Envelope",
-    "Inbox",
+    "FaultAtOnce",
     "Mailbox",
-    "ReplyTo",
-    "answer",
-    "refuse",
 ]
+
+_BATCH = 64
+STOP = messages._ActorStop()
 
 
 class _Later:
     __slots__ = ()
 
-
-_BATCH = 64
-STOP = messages._ActorStop()
 
 LATER: Final = _Later()
 """Instead of an answer at once: the message has to take its way through the queue."""
@@ -79,36 +76,6 @@ DeadReason = Literal["stopped", "closed"]
 
 class ActorGone(ActorStopped, pykka.ActorDeadError):
     """`ActorStopped` as pykka's callers know it."""
-
-
-class ReplyTo(Protocol):
-    """Where an answer goes: a future, or the mailbox of an actor that asked."""
-
-    def settle(self, value: Any, error: BaseException | None) -> bool: ...
-
-
-class CallFailed:
-    """In the place of an answer to an actor: the one that it asked could not give one."""
-
-    __slots__ = ("error", "question")
-
-    def __init__(self, error: BaseException, question: object = None) -> None:
-        self.error = error
-        self.question = question
-
-
-class Asked:
-    """Where an actor that asks several things at once wants an answer: in its mailbox, a failure with its question."""
-
-    __slots__ = ("_mailbox", "_question")
-
-    def __init__(self, mailbox: Mailbox, question: object) -> None:
-        self._mailbox = mailbox
-        self._question = question
-
-    def settle(self, value: Any, error: BaseException | None) -> bool:
-        self._mailbox.tell(value if error is None else CallFailed(error, self._question))
-        return True
 
 
 class Mailbox:
@@ -390,42 +357,3 @@ def _answer_stopped(envelope: Envelope[Any]) -> None:
         answer(envelope, None)
     else:
         refuse(envelope, ActorGone("the actor"))
-
-
-def answer(envelope: Envelope[Any], reply: object) -> None:
-    """Give an envelope that was kept its answer, if it wants one."""
-    reply_to: Any = envelope.reply_to
-    if reply_to is not None:
-        reply_to.settle(reply, None)
-
-
-def refuse(envelope: Envelope[Any], error: BaseException) -> None:
-    """Give an envelope that was kept an error for its answer, if it wants one."""
-    reply_to: Any = envelope.reply_to
-    if reply_to is not None:
-        reply_to.settle(None, error)
-
-
-class Inbox:
-    """The mailbox as pykka's `ActorRef` sees it: the door for whoever is no actor of this runtime."""
-
-    __slots__ = ("mailbox",)
-
-    def __init__(self) -> None:
-        self.mailbox = Mailbox()
-
-    def put(self, envelope: Envelope[Any], /) -> None:
-        dispatcher = self.mailbox.dispatcher
-        if dispatcher is None:
-            self.mailbox.put(envelope)
-            return
-        reply_to: Any = envelope.reply_to
-        if reply_to is not None:
-            reply_to.dispatcher = dispatcher
-        dispatcher.post(self.mailbox, envelope)
-
-    def get(self) -> Envelope[Any]:
-        raise NotImplementedError("the dispatcher runs the mailbox")
-
-    def empty(self) -> bool:
-        return not len(self.mailbox)

@@ -43,11 +43,12 @@ from ..protocol.schedule import Schedule
 from ..protocol.settings import Settings, microseconds
 from ..protocol.statuses import CloseCause, RegisterStatus
 from .actor import DEFERRED, handles
+from .answering import CallFailed, answer, refuse
 from .delivery import Delivery
 from .direct import DirectCommit
 from .dispatcher import Dispatcher
 from .lane_worker import Event, LaneWorker
-from .mailbox import CallFailed, Envelope, answer, refuse
+from .mailbox import Envelope
 from .outside import (
     Addresses,
     CallEnded,

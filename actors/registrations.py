@@ -18,11 +18,12 @@ from ..protocol.replies import RegisterReply
 from ..protocol.settings import Settings, microseconds
 from ..protocol.statuses import RegisterStatus, StartStatus
 from .actor import DEFERRED, handles
+from .answering import answer, refuse
 from .dispatcher import Dispatcher
 from .execution_operations import ExecutionOperations
 from .handle import AcceptanceHandle
 from .lanes import Lane, Route
-from .mailbox import Envelope, Mailbox, answer, refuse
+from .mailbox import Envelope, Mailbox
 from .outside import Begin, BeginApart, recording_of
 
 __all__ = ["OPENING", "Registrations"]

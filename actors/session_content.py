@@ -20,7 +20,7 @@ from ..protocol.payloads import Payload
 from ..protocol.records import CallRecord
 from ..protocol.retention import MAX_WAITING
 from ..protocol.statuses import MissReason, SkipReason
-from .entries import Entry, SessionEntries
+from .entry import Entry, SessionEntries
 
 __all__ = ["CallContent", "SessionContents", "Waiting"]
 

@@ -31,9 +31,10 @@ from ..protocol.replies import ConfigureReply
 from ..protocol.settings import Settings
 from ..protocol.statuses import CloseCause, ConfigureStatus
 from .actor import DEFERRED, Actor, handles
+from .answering import Asked
 from .dispatcher import Dispatcher
 from .lanes import Lane, LaneFree, Lanes
-from .mailbox import Asked, Envelope, Mailbox
+from .mailbox import Envelope, Mailbox
 
 __all__ = ["EXPIRY", "SessionOperations"]
 

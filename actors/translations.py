@@ -20,8 +20,9 @@ from ..protocol.outcomes import TranslationOutcome
 from ..protocol.participation import UNLISTED, ProviderPolicy
 from ..protocol.settings import Settings, microseconds
 from .actor import DEFERRED, STOP_ENVELOPE, Actor, handles
+from .answering import answer, refuse
 from .dispatcher import Dispatcher
-from .mailbox import Envelope, Mailbox, answer, refuse
+from .mailbox import Envelope, Mailbox
 from .operation import TranslationOperation
 from .outside import Addresses, Execute, ExecutionOver
 

@@ -19,7 +19,8 @@ from cachetools import LRUCache
 
 from dragoman import Call, CallRecord, CallStatus, Future, Outcome, Payload, Runtime, Settings, ThreadDispatcher
 from dragoman.actors.content_store import ContentStore
-from dragoman.actors.entries import Entries, Entry, SessionEntries
+from dragoman.actors.entries import Entries
+from dragoman.actors.entry import Entry, SessionEntries
 from dragoman.protocol.content_messages import Resolve, Resolved, StoreCall
 from dragoman.protocol.payloads import serialize, text_payload, value_in
 from dragoman.protocol.retention import EvictionClass, Retention
@@ -231,12 +232,16 @@ def _mean(operation: Callable[[], object], count: int) -> float:
     return (clock.now() - began) / count
 
 
+def _nothing(*_told: object) -> None:
+    """What the entries tell has no cost here."""
+
+
 class _Filled:
     """The entries of one session, `count` of them, and a bare cache as large."""
 
     def __init__(self, count: int, payload: Payload, *, filled: bool = True) -> None:
         retention = Retention.of(_settings(count))
-        self._entries = Entries(retention, lambda _entry, _reason: None, lambda _entry: None)
+        self._entries = Entries(retention, _nothing, _nothing, _nothing, _nothing)
         self._session = SessionEntries("s1")
         self._payload = payload
         self._bare: LRUCache[int, Payload] = LRUCache(count)

@@ -13,9 +13,8 @@ from cyclopts import App, CycloptsError, Parameter
 from loguru import logger
 
 from .exploring import explore, replay_saved
-from .terminal import FAILED, INTERRUPTED, PASSED, USAGE, console, scenario_files, speaks_unicode
-
 from .loading import load
+from .terminal import FAILED, INTERRUPTED, PASSED, USAGE, console, scenario_files, speaks_unicode
 
 if TYPE_CHECKING:
     from .scenarios import Result
@@ -29,9 +28,6 @@ app = App(
     version_flags=["--version"],
     help_formatter="default" if sys.stdout is not None and sys.stdout.isatty() else "plain",
 )
-
-
-app.command(load)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -55,6 +51,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 app.command(explore)
+app.command(load)
 
 
 @app.command

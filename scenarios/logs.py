@@ -30,6 +30,7 @@ OWN_WORDS = (
     "the event loop closed before an answer that was awaited on it",
     "a callback of a future raised",
     "a worker survived",
+    "the timers survived",
     "a turn could not be written",
     "the runtime did not come to rest",
     "a feature failed with",

@@ -8,9 +8,10 @@ from typing import Any
 import attrs
 
 from ..actors.actor import DEFERRED, Actor, handles
+from ..actors.answering import refuse
 from ..actors.dispatcher import Dispatcher
 from ..actors.futures import Future
-from ..actors.mailbox import Envelope, refuse
+from ..actors.mailbox import Envelope
 from ..protocol.calls import ProviderCall
 from ..protocol.errors import DragomanError, InvalidArgument, UnknownCall
 from ..protocol.outcomes import ParentEvent, ParentEventKind, StartReply, TranslationOutcome

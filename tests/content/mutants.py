@@ -10,7 +10,8 @@ import pytest
 from dragoman import continuity
 from dragoman.actors import content_store
 from dragoman.actors.content_store import ContentStore
-from dragoman.actors.entries import Entries, Entry
+from dragoman.actors.entries import Entries
+from dragoman.actors.entry import Entry
 from dragoman.actors.session_content import SessionContents
 from dragoman.protocol.content_messages import Resolve, Resolved, StoreCall
 from dragoman.protocol.errors import ContentRefNotFound

@@ -11,7 +11,8 @@ import pytest
 from dragoman.actors import content_store, governor, session_calls
 from dragoman.actors.actor import Actor
 from dragoman.actors.content_store import ContentStore
-from dragoman.actors.entries import Entries, Entry
+from dragoman.actors.entries import Entries
+from dragoman.actors.entry import Entry
 from dragoman.actors.session_content import SessionContents
 from dragoman.actors.sessions import SessionManager
 from dragoman.protocol.content_messages import Resolve, StoreCall

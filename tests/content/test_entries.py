@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.actors.entries import Entries, Entry, SessionEntries
+from dragoman.actors.entries import Entries
+from dragoman.actors.entry import Entry, SessionEntries
 from dragoman.protocol.payloads import Payload, text_payload
 from dragoman.protocol.retention import EvictionClass, Retention
 from dragoman.protocol.statuses import MissReason

@@ -22,7 +22,8 @@ from dragoman import (
 )
 from dragoman import continuity as face
 from dragoman.actors import governor
-from dragoman.actors.entries import Entries, Entry, SessionEntries
+from dragoman.actors.entries import Entries
+from dragoman.actors.entry import Entry, SessionEntries
 from dragoman.actors.session_calls import SessionCalls
 from dragoman.actors.session_content import SessionContents
 from dragoman.protocol.errors import IllegalTransition

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.actors.entries import Entries, Entry, SessionEntries
+from dragoman.actors.entries import Entries
+from dragoman.actors.entry import Entry, SessionEntries
 from dragoman.protocol.history import Turn
 from dragoman.protocol.payloads import text_payload
 from dragoman.protocol.retention import EvictionClass, Retention
