@@ -104,16 +104,14 @@ class Lane:
         """Pass an operation on to the handle of `route`, if it may pass: behind another one on that handle it may."""
         if self.holds or (self.waiting and not self.resuming):
             return False
-        unanswered = self.unanswered
-        while unanswered and unanswered[0].done:
-            unanswered.popleft()
-        if unanswered and self._current_route is not route:
+        if self.unanswered and self._current_route is not route and self.next_answer is not None:
             return False
         self._current_route = route
         route.mailbox.put(envelope)
         answer: Any = envelope.reply_to
         if answer is not None and not answer.done:
-            unanswered.append(answer)
+            self._forget_answered()
+            self.unanswered.append(answer)
         return True
 
     def enter(self, route: Route, answer: Future[Any] | None) -> None:
