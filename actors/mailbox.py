@@ -150,10 +150,15 @@ class Mailbox:
             except AttributeError:
                 pass
             else:
-                if not self._incoming and not self._closed:
-                    self._deliver(envelope)
-                    return
-                self._at_rest = None
+                try:
+                    if not self._incoming and not self._closed:
+                        self._deliver(envelope)
+                        return
+                finally:
+                    # Without a call: also where the stack is exhausted, the right to run comes back.
+                    self._at_rest = None
+                    if self._incoming:
+                        self._resume()
         if self._enqueue(envelope):
             if self._prompt:
                 self._run_here()
@@ -210,24 +215,14 @@ class Mailbox:
 
     def _deliver(self, envelope: Envelope[Any]) -> None:
         """Handle a message in the thread that sends it: nothing is before it, and the right to run is ours."""
-        runs = True
-        try:
-            self._at_once += 1
-            self._current = envelope
-            actor = self.actor
-            if actor is None:
-                _answer_stopped(envelope)  # closed by another thread in this moment
-            else:
-                actor.receive(envelope)
-            self._current = None
-            if not self._incoming:
-                self._at_rest = None
-                runs = False
-        finally:
-            if runs:
-                self._run_here()
-        if self._incoming:
-            self._resume()
+        self._at_once += 1
+        self._current = envelope
+        actor = self.actor
+        if actor is None:
+            _answer_stopped(envelope)  # closed by another thread in this moment
+        else:
+            actor.receive(envelope)
+        self._current = None
 
     def _resume(self) -> None:
         """Run what came in the moment in which the right to run was given back: its sender may have found it taken."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
 from typing import Any
@@ -258,3 +259,31 @@ def test_a_message_that_no_handler_knows_is_told_to_its_sender_alone(threaded: T
     mailbox.put(Envelope(3.5, answer))
     with pytest.raises(ActorFailed, match="TypeError"):
         answer.get(PATIENCE_S)
+
+
+def test_a_stack_that_is_exhausted_leaves_the_actor_alive(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    outcomes: set[str] = set()
+
+    def dive(depth: int) -> None:
+        """Ask at each depth on the way up from the very end of the stack."""
+        with contextlib.suppress(RecursionError):
+            dive(depth + 1)
+        if depth % 2:
+            return
+        try:
+            (threaded.ask_at_once(mailbox, "short") or threaded.ask(mailbox, Do(len))).get(PATIENCE_S)
+            outcomes.add("answered")
+        except (RecursionError, ActorFailed) as error:
+            outcomes.add(type(error).__name__)
+        try:
+            threaded.ask(mailbox, "much too long").get(PATIENCE_S)
+        except (RecursionError, ActorFailed) as error:
+            outcomes.add(type(error).__name__)
+
+    diver = threading.Thread(target=dive, args=(0,))
+    diver.start()
+    diver.join(PATIENCE_S)
+    assert not diver.is_alive()
+    assert outcomes >= {"answered", "RecursionError"}
+    assert threaded.ask(mailbox, "still here").get(PATIENCE_S) == "still here"
