@@ -1,0 +1,54 @@
+"""Looks for mutants in a process of its own, which a mutant may leave in pieces.
+
+`python -m tests.mutants.looking BUDGET_S MUTANT WAY [MUTANT WAY …]` prints one JSON object a line: what became of each
+pair, in turn. A mutant of the name `none` plants nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import ExitStack
+
+import pytest
+from loguru import logger
+
+from .mutants import MUTANTS
+from .ways import Caught, Missed, Way, look_for, prepare
+
+__all__ = ["CONTROL", "look_at"]
+
+CONTROL = "none"
+
+
+def look_at(name: str, way: Way, *, limit: int | None = None, budget_s: float | None = None) -> Caught | Missed:
+    """Plant a mutant, look in a way, and take it out again."""
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        prepare(patch)
+        area = "coordinator"
+        if name != CONTROL:
+            area = MUTANTS[name].area
+            MUTANTS[name].plant(patch)
+        return look_for(way, area, limit=limit, budget_s=budget_s)
+
+
+def main(arguments: list[str]) -> None:
+    logger.remove()
+    budget_s, pairs = float(arguments[0]), arguments[1:]
+    for name, way in zip(pairs[::2], pairs[1::2], strict=True):
+        found = look_at(name, Way(way), budget_s=budget_s)
+        told = {"mutant": name, "way": way}
+        if isinstance(found, Caught):
+            told |= {"after": found.after, "by": found.by}
+        else:
+            told |= {"looked_at": found.looked_at}
+        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.flush()
+    # Not the usual end: a thread that a mutant has left waiting for ever must not hold it.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
