@@ -15,7 +15,7 @@ from dragoman.actors.futures import Future
 from dragoman.actors.mailbox import Mailbox
 from dragoman.actors.threads import ThreadDispatcher
 
-from .probes import PATIENCE_S, Countdown, Stopper, end, in_threads
+from .probes import PATIENCE_S, Block, Countdown, Do, Doer, Stopper, end, in_threads
 
 ASKS = int(os.environ.get("DRAGOMAN_RACE_ASKS", "30000"))
 ASKERS = 4
@@ -152,6 +152,18 @@ def test_stopping_beside_the_very_first_message_is_safe() -> None:
         finally:
             teller.join(PATIENCE_S)
         end(dispatcher)
+
+
+def test_what_is_ready_as_a_dispatcher_stops_is_still_run(block: Block) -> None:
+    dispatcher = ThreadDispatcher(workers=1)
+    stuck, other = Doer(dispatcher), Doer(dispatcher)
+    stuck.spawn().tell(Do(block))
+    assert block.entered.wait(PATIENCE_S)
+    other.spawn().tell("sent before the stop")
+    dispatcher.abandon()
+    block.release.set()
+    end(dispatcher)
+    assert other.seen == ["sent before the stop"]
 
 
 def end_at_once(dispatcher: ThreadDispatcher) -> None:

@@ -75,7 +75,7 @@ def leaves_the_rest_to_nobody(patch: pytest.MonkeyPatch) -> None:
 
 @planted("dispatcher", _THREADS)
 def stops_with_messages_left(patch: pytest.MonkeyPatch) -> None:
-    """A worker ends as soon as it is told to, whatever is still ready: it is handled by nobody."""
+    """What is still ready as a dispatcher stops is handled by nobody."""
     stop = ThreadDispatcher.abandon
 
     def abandon(self: ThreadDispatcher) -> None:

@@ -22,16 +22,17 @@ __all__ = ["CONTROL", "look_at"]
 CONTROL = "none"
 
 
-def look_at(name: str, way: Way, *, limit: int | None = None, budget_s: float | None = None) -> Caught | Missed:
-    """Plant a mutant, look in a way, and take it out again."""
+def look_at(
+    name: str, way: Way, *, limit: int | None = None, budget_s: float | None = None, area: str | None = None
+) -> Caught | Missed:
+    """Plant a mutant, look in a way, and take it out again; for a mutant of `area`, or of its own."""
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         prepare(patch)
-        area = "coordinator"
         if name != CONTROL:
-            area = MUTANTS[name].area
+            area = area or MUTANTS[name].area
             MUTANTS[name].plant(patch)
-        return look_for(way, area, limit=limit, budget_s=budget_s)
+        return look_for(way, area or "coordinator", limit=limit, budget_s=budget_s)
 
 
 def main(arguments: list[str]) -> None:

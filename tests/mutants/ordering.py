@@ -11,9 +11,9 @@ from dragoman.actors.handle import AcceptanceHandle
 from dragoman.actors.lanes import Lane
 from dragoman.actors.mailbox import answer
 from dragoman.actors.registrations import Registrations
-from dragoman.protocol.messages import Acknowledge, Close, CommitTurns
+from dragoman.protocol.messages import CommitTurns, DropIfIdle
 from dragoman.protocol.parents import RequestParents
-from dragoman.protocol.statuses import CloseCause, ParentState
+from dragoman.protocol.statuses import ParentState
 
 from ..acceptance.mutants import MUTANTS as OF_ACCEPTANCE
 from ..planting import replace_handler
@@ -96,33 +96,19 @@ for name, area, where, breaks in (
 
 
 @planted("coordinator", _LANES)
-def passes_beside_another_request(patch: pytest.MonkeyPatch) -> None:
-    """An operation on one request passes while the answer of another request of the session is missing."""
-    passes_on = Lane.passes_on
-
-    def beside(self: Lane, route: Any, envelope: Any) -> bool:
-        self._current_route = route
-        return passes_on(self, route, envelope)
-
-    patch.setattr(Lane, "passes_on", beside)
-
-
-@planted("coordinator", _LANES)
 def releases_the_holds_of_others(patch: pytest.MonkeyPatch) -> None:
     """The end of one hold of a lane ends all of them, whatever their names."""
     patch.setattr(Lane, "release", lambda self, _name: self.holds.clear())
 
 
-@planted("coordinator", _COORDINATOR)
-def an_end_of_a_window_does_not_pass_along_the_lane(patch: pytest.MonkeyPatch) -> None:
-    """The end of a window goes straight to its handle, in the middle of whatever has the lane."""
+@planted("coordinator", "actors/session_operations.py")
+def an_expiry_does_not_pass_along_the_lane(patch: pytest.MonkeyPatch) -> None:
+    """A session that has outlived its TTL is dropped at once, in the middle of whatever has its lane."""
 
     def at_once(_original: Any, self: AcceptanceCoordinator, message: Any, _envelope: Any) -> None:
-        route = self._route(message)
-        if route is not None:
-            route.mailbox.tell(Close(route.request_id, CloseCause.EXPIRED))
+        self._sessions.tell(DropIfIdle(message.session_id))
 
-    replace_handler(patch, AcceptanceCoordinator, "WindowEnded", at_once)
+    replace_handler(patch, AcceptanceCoordinator, "SessionIdle", at_once)
 
 
 @planted("coordinator", _REGISTRATIONS)
@@ -147,27 +133,12 @@ def answers_at_once_though_something_commits(patch: pytest.MonkeyPatch) -> None:
 
 
 @planted("handle", _HANDLE)
-def answers_at_once_beside_a_commit(patch: pytest.MonkeyPatch) -> None:
-    """An ACK is answered at once while a commit is in flight, and is never looked at when that has come back."""
-    answer_at_once = AcceptanceHandle.answer_at_once
-
-    def beside(self: AcceptanceHandle, message: Any) -> Any:
-        in_flight, self._in_flight = self._in_flight, False
-        try:
-            return answer_at_once(self, message)
-        finally:
-            self._in_flight = in_flight
-
-    patch.setattr(AcceptanceHandle, "answer_at_once", beside)
-
-
-@planted("handle", _HANDLE)
-def commits_twice_when_an_ack_meets_its_turn(patch: pytest.MonkeyPatch) -> None:
-    """The commit that the turn of a request releases is sent twice where an ACK waits behind it."""
+def commits_twice_when_its_turn_comes(patch: pytest.MonkeyPatch) -> None:
+    """The commit that the turn of a request releases is sent twice."""
 
     def twice(original: Any, self: AcceptanceHandle, message: Any, envelope: Any) -> Any:
         reply = original(self, message, envelope)
-        if self._in_flight and any(type(one.message) is Acknowledge for one in self.mailbox.waiting()):
+        if self._in_flight:
             turns = self._parents.turns(self._request_id, self._committing)
             self._sessions.tell(CommitTurns(self._session_id, turns, False))
         return reply

@@ -1,8 +1,8 @@
 """The four ways of noticing a fault, each as a sequence of looks that are cheap enough to be counted.
 
 Rules. A look says how much it has looked at, in the unit of its way, and raises `Noticed` where something is wrong; any
-other error is wrong as well. The sequence of looks is the same for every mutant, except that the property tests of its
-own part come first. Where a look takes a seed, the seed is its number: the looks in virtual time are repeatable, those
+other error is wrong as well. The sequence of looks is the same for every mutant, except that the scenarios and property
+tests of its own part come first. Where a look takes a seed, the seed is its number: the looks in virtual time are repeatable, those
 on real threads are not.
 """
 
@@ -117,7 +117,7 @@ def prepare(patch: pytest.MonkeyPatch) -> None:
 def looks_of(way: Way, area: str) -> Iterator[Look]:
     """The looks of a way, for a mutant of that part."""
     if way is Way.SCENARIOS:
-        return _scenarios()
+        return _scenarios(area)
     if way is Way.EXPLORER:
         return _explorations()
     return _loads() if way is Way.LOAD else _properties(area)
@@ -127,8 +127,10 @@ def _files(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.yaml"))
 
 
-def _scenarios() -> Iterator[Look]:
-    for file in _files(SHIPPED):
+def _scenarios(area: str) -> Iterator[Look]:
+    """Those of its own part first."""
+    first = {"operation": "execution", "recovery": "execution", "store": "continuity"}.get(area, "contract")
+    for file in sorted(_files(SHIPPED), key=lambda file: (file.relative_to(SHIPPED).parts[0] != first, file)):
         yield file.relative_to(SHIPPED).as_posix(), partial(_replay, file)
 
 
