@@ -1,4 +1,4 @@
-"""Runs looks in processes of their own, and takes a process that does not come back for a fault that was noticed."""
+"""Runs looks in processes of their own; one that does not come back has met a fault."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import chain
+from math import inf
 from pathlib import Path
 
 from .ways import Caught, Missed, Way
@@ -15,20 +17,24 @@ from .ways import Caught, Missed, Way
 __all__ = ["Pair", "look_apart"]
 
 Pair = tuple[str, Way]
+"""A mutant, and the way in which to look for it."""
 
 _ROOT = Path(__file__).parents[2]
 
 
 def look_apart(
-    pairs: Sequence[Pair], *, budget_s: float, patience_s: float
+    pairs: Sequence[Pair], *, patience_s: float, budget_s: float = inf, limits: Sequence[int] = ()
 ) -> Iterator[tuple[Pair, Caught | Missed | None]]:
-    """What became of each pair, in turn; None if its process gave no sign for `patience_s` seconds, or died.
+    """What became of each pair, in turn; None if its process gave no sign for `patience_s` seconds.
 
-    A budget is processor time of the process that looks, since the machine may have other work.
+    Raises `RuntimeError` if it ended without an answer: that tells nothing of a fault. A budget is processor time of
+    the process that looks, since the machine may have other work; `limits` bound how much each pair is looked at.
     """
     left = list(pairs)
     while left:
-        arguments = [str(budget_s), *(word for name, way in left for word in (name, way.value))]
+        bounds = limits[-len(left) :] if limits else [""] * len(left)
+        words = ((name, f"{way}:{bound}") for (name, way), bound in zip(left, bounds, strict=True))
+        arguments = [str(budget_s), *chain.from_iterable(words)]
         with subprocess.Popen(
             [sys.executable, "-m", "tests.mutants.looking", *arguments],
             cwd=_ROOT,
@@ -40,12 +46,15 @@ def look_apart(
             reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
             reader.start()
             while left:
-                line = _next(lines, patience_s)
                 pair = left.pop(0)
-                if line is None:
+                try:
+                    line = lines.get(timeout=patience_s)
+                except queue.Empty:
                     process.kill()
                     yield pair, None
                     break
+                if line is None:
+                    raise RuntimeError(f"who looks for {pair} ended with {process.wait()}")
                 yield pair, _found(line)
             process.kill()
 
@@ -55,13 +64,6 @@ def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str | None]) 
     for line in process.stdout:
         lines.put(line)
     lines.put(None)
-
-
-def _next(lines: queue.SimpleQueue[str | None], patience_s: float) -> str | None:
-    try:
-        return lines.get(timeout=patience_s)
-    except queue.Empty:
-        return None
 
 
 def _found(line: str) -> Caught | Missed:

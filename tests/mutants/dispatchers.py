@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -57,10 +58,10 @@ def leaves_the_rest_to_nobody(patch: pytest.MonkeyPatch) -> None:
         elif more:
             self.ready(mailbox)
 
-    def help_only(self: ThreadDispatcher, future: Any, deadline: Any) -> None:
+    def help_only(self: ThreadDispatcher, future: Any, deadline: float | None) -> None:
         here.dispatcher = self
         try:
-            while not future.done and self._ready:
+            while not future.done and (deadline is None or time.monotonic() < deadline):
                 try:
                     mailbox = self._ready.popleft()
                 except IndexError:
@@ -138,6 +139,7 @@ reuse(
     "timers",
     "actors/operation.py",
     "The timers of an execution outlive it.",
+    "execution",
 )
 
 
@@ -188,17 +190,6 @@ def forgets_when_a_timer_counts_as_started(patch: pytest.MonkeyPatch) -> None:
     """A timer that counts as started earlier fires behind all others of its instant."""
     start = TimerHeap.start
     patch.setattr(TimerHeap, "start", lambda self, due_us, mailbox, key, _stamp=None: start(self, due_us, mailbox, key))
-
-
-@planted("timers", _TIMERS)
-def a_timer_fires_a_tick_early(patch: pytest.MonkeyPatch) -> None:
-    """Timers fall due one microsecond before their instant."""
-    start = TimerHeap.start
-
-    def early(self: TimerHeap, due_us: int, mailbox: Any, key: str, stamp: int | None = None) -> Any:
-        return start(self, due_us - 1, mailbox, key, stamp)
-
-    patch.setattr(TimerHeap, "start", early)
 
 
 @planted("timers", _THREADS)

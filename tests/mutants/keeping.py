@@ -12,7 +12,6 @@ from dragoman.actors.handle import AcceptanceHandle
 from dragoman.actors.session_map import Session, SessionMap
 from dragoman.actors.sessions import SessionManager
 from dragoman.protocol.content_messages import StoreTurns
-from dragoman.protocol.executions import EXECUTION_TABLE, ExecutionState
 
 from ..acceptance.mutants import MUTANTS as OF_ACCEPTANCE
 from ..content.mutants_of_rules import MUTANTS as OF_CONTENT
@@ -49,18 +48,12 @@ for name, area, where, breaks in (
     reuse(OF_ACCEPTANCE, name, area, where, breaks)
 
 reuse(
-    OF_EXECUTION,
-    "commits_into_a_session_that_was_made_anew",
-    "sessions",
-    _SESSIONS,
-    "A direct call commits into a session of the same name that was made after its own was dropped.",
-)
-reuse(
     OF_CONTENT,
     "looks_content_up_without_holding_the_session",
     "sessions",
     "actors/session_calls.py",
     "Between the look-up of a content and the use of its session others come.",
+    "content",
 )
 
 for name, area, where, breaks in (
@@ -113,12 +106,6 @@ for name, area, where, breaks in (
         "The prompt of a recovery holds the history of the session.",
     ),
     (
-        "claims_a_turn_for_a_recovery",
-        "recovery",
-        _OPERATION,
-        "A recovery claims an operational turn.",
-    ),
-    (
         "reuses_the_valid_units_of_a_failed_attempt",
         "recovery",
         "protocol/verdicts.py",
@@ -147,11 +134,6 @@ for name, where, breaks in (
         "shrinks_at_the_next_write",
         _ENTRIES,
         "A smaller limit takes effect only at the next write.",
-    ),
-    (
-        "opens_the_refs_of_every_session",
-        _STORE,
-        "A ref opens content of another session.",
     ),
     (
         "an_entry_dies_at_the_very_instant",
@@ -205,13 +187,6 @@ def drops_a_session_that_was_used_meanwhile(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SessionMap, "_outlived", lambda _self, _session: True)
 
 
-@planted("operation", "protocol/executions.py")
-def the_last_cause_wins(patch: pytest.MonkeyPatch) -> None:
-    """An execution that is over takes another end, which takes the place of the first."""
-    everything = {event: after for row in EXECUTION_TABLE.values() for event, after in row.items()}
-    patch.setattr("dragoman.actors.operation.EXECUTION_TABLE", dict.fromkeys(ExecutionState, everything))
-
-
 @planted("store", _ENTRIES)
 def loses_a_note_as_it_is_opened(patch: pytest.MonkeyPatch) -> None:
     """Of the turns that were only noted the oldest is lost when somebody looks into the session."""
@@ -225,15 +200,3 @@ def loses_a_note_as_it_is_opened(patch: pytest.MonkeyPatch) -> None:
         open_notes(self, session)
 
     patch.setattr(Entries, "open_notes", forgetful)
-
-
-@planted("store", _ENTRIES)
-def notes_come_last_to_be_evicted(patch: pytest.MonkeyPatch) -> None:
-    """A turn that is only noted does not take part in the eviction over all sessions as long as others are there."""
-    least = SessionEntries.least_recent_use
-
-    def entries_first(self: SessionEntries, eviction_class: Any) -> int | None:
-        used = least(self, eviction_class)
-        return used if used is None or self.by_class[eviction_class] else used + 10**9
-
-    patch.setattr(SessionEntries, "least_recent_use", entries_first)

@@ -30,9 +30,7 @@ from ..kernel import (
     test_timers,
 )
 
-__all__ = ["impatient", "kernel_checks"]
-
-_PATIENCE_S = 4.0
+__all__ = ["KERNEL", "impatient", "kernel_checks"]
 
 _MODULES: tuple[ModuleType, ...] = (
     test_at_once,
@@ -44,23 +42,47 @@ _MODULES: tuple[ModuleType, ...] = (
     test_stop_races,
     test_shutdown,
 )
+_OF_PART = {"mailbox": (test_mailbox, test_at_once), "timers": (test_timers,), "futures": (test_futures,)}
+_OF_PART["dispatcher"] = (test_helping, test_simulation, test_stop_races)
+KERNEL = tuple(_OF_PART)
+"""The parts of the kernel that have tests of their own."""
 _ARGUMENTS = {"threaded", "simulated", "dispatcher", "runtime", "block"}
 
 
-def kernel_checks() -> Iterator[tuple[str, Callable[[], object]]]:
-    """Those tests that ask for nothing but dispatchers, a runtime or a block; each once for each kind of dispatcher."""
-    for module in _MODULES:
+def kernel_checks(part: str = "") -> Iterator[tuple[str, Callable[[], object]]]:
+    """Those tests that ask for nothing but dispatchers, a runtime or a block; each once for each kind of dispatcher.
+
+    The tests of `part` come first.
+    """
+    first = _OF_PART.get(part, ())
+    for module in (*first, *(other for other in _MODULES if other not in first)):
         for name, test in vars(module).items():
-            asked = set(inspect.signature(test).parameters) if name.startswith("test_") else {"?"}
-            if not asked <= _ARGUMENTS or inspect.iscoroutinefunction(test):
+            if not name.startswith("test_") or inspect.iscoroutinefunction(test):
                 continue
-            for kind in ("threaded", "simulated") if "dispatcher" in asked else ("",):
-                yield f"{name} {kind}".strip(), partial(_call, test, asked, kind)
+            for values in _values(test):
+                asked = set(inspect.signature(test).parameters) - set(values)
+                if not asked <= _ARGUMENTS:
+                    break
+                for kind in ("threaded", "simulated") if "dispatcher" in asked else ("",):
+                    told = " ".join([name, *map(str, values.values()), kind]).strip()
+                    yield told, partial(_call, test, asked, kind, values)
 
 
-def _call(test: Callable[..., object], asked: set[str], kind: str) -> None:
+def _values(test: Any) -> list[dict[str, Any]]:
+    """What a test that is called with several values in turn gets each time, in all combinations."""
+    found: list[dict[str, Any]] = [{}]
+    for mark in getattr(test, "pytestmark", ()):
+        if mark.name == "parametrize":
+            names, values = mark.args
+            names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+            rows = [value if len(names) > 1 else (value,) for value in values]
+            found = [{**one, **dict(zip(names, row, strict=True))} for one in found for row in rows]
+    return found
+
+
+def _call(test: Callable[..., object], asked: set[str], kind: str, values: dict[str, Any]) -> None:
     with ExitStack() as stack:
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = dict(values)
         for name in sorted(asked, reverse=True):
             what = kind if name == "dispatcher" else name
             given[name] = stack.enter_context(_argument(what))
@@ -78,16 +100,16 @@ def _argument(name: str) -> Iterator[Any]:
     elif name == "runtime":
         runtime = Runtime()
         yield runtime
-        runtime.close(_PATIENCE_S)
+        runtime.close(probes.PATIENCE_S)
     else:
         dispatcher = SimulatedDispatcher() if name == "simulated" else ThreadDispatcher()
         yield dispatcher
         probes.end(dispatcher)
 
 
-def impatient(patch: pytest.MonkeyPatch) -> None:
+def impatient(patch: pytest.MonkeyPatch, patience_s: float) -> None:
     """Let the tests of the kernel give up sooner."""
     for module in (probes, *_MODULES):
         if hasattr(module, "PATIENCE_S"):
-            patch.setattr(module, "PATIENCE_S", _PATIENCE_S)
-    patch.setattr(probes.Countdown.wait, "__defaults__", (_PATIENCE_S,))
+            patch.setattr(module, "PATIENCE_S", patience_s)
+    patch.setattr(probes.Countdown.wait, "__defaults__", (patience_s,))

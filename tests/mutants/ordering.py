@@ -50,12 +50,6 @@ for name, area, where, breaks in (
         "A session is dropped while its handles are still open.",
     ),
     (
-        "does_not_count_registrations_on_their_way",
-        "coordinator",
-        _REGISTRATIONS,
-        "Registrations on their way do not count towards the limit of open handles.",
-    ),
-    (
         "forgets_closed_requests",
         "coordinator",
         "actors/ledger.py",
@@ -115,10 +109,7 @@ def an_expiry_does_not_pass_along_the_lane(patch: pytest.MonkeyPatch) -> None:
 def an_ack_overtakes_its_registration(patch: pytest.MonkeyPatch) -> None:
     """What comes for a request while its registration is on its way finds no request."""
 
-    def nobody(self: Registrations, _request_id: str, _envelope: Any = None) -> None:
-        return None
-
-    patch.setattr(Registrations, "_registration_before", nobody)
+    patch.setattr(Registrations, "_registration_before", lambda _self, _request_id, _envelope=None: None)
 
 
 @planted("handle", "protocol/parents.py")

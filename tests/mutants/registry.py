@@ -33,16 +33,28 @@ class Mutant:
     where: str
     """The file that it changes the behaviour of."""
     breaks: str
+    suite: str
+    """Whose walks look at this part: those of a folder of tests, or the tests of that part of the kernel."""
     plant: Plant
 
 
 REGISTERED: dict[str, Mutant] = {}
 
 
-def _register(area: str, where: str, breaks: str, plant: Plant) -> None:
+_SUITES = {
+    "operation": "execution",
+    "recovery": "execution",
+    "store": "content",
+    **{part: part for part in ("timers", "dispatcher", "mailbox", "futures")},
+}
+
+
+def _register(area: str, where: str, breaks: str, plant: Plant, suite: str | None = None) -> None:
     assert area in AREAS, area
     assert plant.__name__ not in REGISTERED, plant.__name__
-    REGISTERED[plant.__name__] = Mutant(plant.__name__, area, where, breaks, plant)
+    REGISTERED[plant.__name__] = Mutant(
+        plant.__name__, area, where, breaks, suite or _SUITES.get(area, "acceptance"), plant
+    )
 
 
 def planted(area: str, where: str) -> Callable[[Plant], Plant]:
@@ -56,6 +68,6 @@ def planted(area: str, where: str) -> Callable[[Plant], Plant]:
     return add
 
 
-def reuse(mutants: Mutants, name: str, area: str, where: str, breaks: str) -> None:
-    """Register a fault that another suite plants."""
-    _register(area, where, breaks, mutants[name])
+def reuse(mutants: Mutants, name: str, area: str, where: str, breaks: str, suite: str | None = None) -> None:
+    """Register a fault that another suite plants; `suite`, if its part does not tell."""
+    _register(area, where, breaks, mutants[name], suite)

@@ -11,18 +11,19 @@ noticed without any mutant.
 from __future__ import annotations
 
 import argparse
-import queue
 import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from dragoman.scenarios import SHIPPED
 
 from .budgets import UNSEEN
 from .crew import look_apart
 from .looking import CONTROL
 from .mutants import MUTANTS
 from .registry import AREAS
-from .ways import UNITS, Caught, Missed, Way
+from .ways import LOAD, SCHEDULES, UNITS, Caught, Missed, Way
 
 __all__ = ["PAGE", "Row", "unexplained"]
 
@@ -38,30 +39,33 @@ Row = Mapping[Way, Caught | Missed | None]
 _HEAD = """\
 # Planted faults, and who notices them
 
-Does a checker notice what it is there for? {count} faults are planted into the runtime, one at a time, over every part of
-it, and each of four ways of looking is let loose on it. None of this is installed; it stands in `tests/mutants`.
+Does a checker notice what it is there for? {count} faults are planted into the runtime, one at a time, over every part
+of it, and each of four ways of looking is let loose on it. None of this is installed; it stands in `tests/mutants`.
 
 | way | what it is | counted in |
 |---|---|---|
-| scenarios | `dragoman replay`: the {files} files that ship, in the order of their names | files |
-| explorer | `dragoman explore`: the small scenarios under random schedules, by priorities and exhaustively, then every other scenario in which things happen together | schedules |
-| load | `dragoman load` with the hardest profile: in virtual time, on threads and with asyncio tasks in turn, seed after seed | accepted parents |
-| properties | random walks beside a model, in virtual time and on threads, stories and scenes under random schedules, and the tests of the kernel; those of the fault's own part first | walks |
+| scenarios | `dragoman replay`: the {files} files that ship, those of the fault's own part first | files |
+| explorer | `dragoman explore`: the small scenarios, then all others in which things happen together | schedules |
+| load | `dragoman load`, hardest profile: virtual time, threads, asyncio, seed after seed | accepted parents |
+| properties | walks beside a model, stories, tests of the kernel, those of its own part first | walks |
 
-`1` is the first of them: the fault shows wherever one looks. A number of the explorer that is not far above the number
-of its small scenarios times the schedules of each is a fault of plain order; most of the rest are races. `hangs` is a
-run that never came back, which a time limit notices. `-` is a fault that was not noticed, with the reason.
+The explorer goes through the small scenarios with {random} random schedules each, then with {pct} by priorities, then
+through every order of each as far as {exhaustive} schedules reach; last it gives each other scenario that has a
+`together` {others} random schedules. The load is of {load} parents a run, and its threads change as often as they can.
+
+A fault that shows wherever one looks has a small number. `hangs` is a run that never came back, which a time limit
+notices. `-` is a fault that was not noticed, with the reason, or with how much was looked at in vain.
 
 The page is written by
 
     python -m tests.mutants.table
 
-which gives each cell {budget:g} seconds of the processor. Write it again when a mutant is added, when the parts that are
-looked at change their shape, or when a way of looking gets other scenarios, profiles or walks: the test suite fails where
-the names on this page are not those of the mutants, or where a mutant is not noticed within the budget of its quickest
-way (`tests/mutants/budgets.py`). What runs on threads differs from run to run; everything else is the same each time.
+which gives each cell {budget:g} seconds of the processor. Write it again when a fault is added, when the parts that are
+looked at change their shape, or when a way of looking gets other scenarios, profiles or walks. The suite fails where
+the names on this page are not those of the faults, or where one is not noticed within the budget of its quickest way
+(`tests/mutants/budgets.py`). What runs on threads differs from run to run; all else is the same each time.
 
-Without any mutant the same looks notice nothing: {control}.
+Without any fault the same looks notice nothing: {control}.
 """
 
 
@@ -94,39 +98,25 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _rows(names: Sequence[str], budget_s: float, jobs: int) -> dict[str, Row]:
-    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-    for name in names:
-        waiting.put(name)
-    rows: dict[str, Row] = {}
+    def look(name: str) -> Row:
+        pairs = [(name, way) for way in Way]
+        found = look_apart(pairs, budget_s=budget_s, patience_s=_PATIENCE_S)
+        row = {way: what for (_name, way), what in found}
+        sys.stderr.write(f"{_line(name, row)}\n")
+        return row
 
-    def work() -> None:
-        while True:
-            try:
-                name = waiting.get_nowait()
-            except queue.Empty:
-                return
-            pairs = [(name, way) for way in Way]
-            rows[name] = {
-                pair[1]: found for pair, found in look_apart(pairs, budget_s=budget_s, patience_s=_PATIENCE_S)
-            }
-            sys.stderr.write(f"{len(rows)}/{len(names)} {name}\n")
-
-    workers = [threading.Thread(target=work) for _ in range(jobs)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return {name: rows[name] for name in names}
+    with ThreadPoolExecutor(jobs) as pool:
+        return dict(zip(names, pool.map(look, names), strict=True))
 
 
 def _page(rows: Mapping[str, Row], control: Row, budget_s: float) -> str:
     looked_at = [f"{found.looked_at:,} {UNITS[way][1]}" for way, found in control.items() if isinstance(found, Missed)]
-    from dragoman.scenarios import SHIPPED
-
     head = _HEAD.format(
         count=len(MUTANTS),
         files=len(list(SHIPPED.rglob("*.yaml"))),
         budget=budget_s,
+        load=LOAD["count"],
+        **SCHEDULES,
         control=", ".join(looked_at),
     )
     return head + "".join(_tables(rows))
@@ -141,9 +131,10 @@ def _tables(rows: Mapping[str, Row]) -> Iterator[str]:
 
 
 def _line(name: str, row: Row) -> str:
-    mutant = MUTANTS[name]
+    mutant = MUTANTS.get(name)
+    told = "no fault" if mutant is None else f"`{name}` ({mutant.where}): {mutant.breaks}"
     cells = [_cell(name, way, row[way]) for way in Way]
-    return f"| `{name}` ({mutant.where}): {mutant.breaks} | " + " | ".join(cells) + " |"
+    return f"| {told} | " + " | ".join(cells) + " |"
 
 
 def _cell(name: str, way: Way, found: Caught | Missed | None) -> str:

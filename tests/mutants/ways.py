@@ -2,8 +2,8 @@
 
 Rules. A look says how much it has looked at, in the unit of its way, and raises `Noticed` where something is wrong; any
 other error is wrong as well. The sequence of looks is the same for every mutant, except that the scenarios and property
-tests of its own part come first. Where a look takes a seed, the seed is its number: the looks in virtual time are repeatable, those
-on real threads are not.
+tests of its own part come first. Where a look takes a seed, the seed is its number: the
+looks in virtual time are repeatable, those on real threads are not.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from ..execution.scenes import SCENES as EXECUTION_SCENES
 from ..execution.scenes import follow_scene as follow_execution
 from ..execution.walk import threaded_walk as threaded_execution
 from ..execution.walk import walk as execution_walk
-from .kernel_checks import impatient, kernel_checks
+from .kernel_checks import KERNEL, impatient, kernel_checks
 
-__all__ = ["UNITS", "Caught", "Missed", "Noticed", "Way", "look_for", "looks_of", "prepare"]
+__all__ = ["LOAD", "SCHEDULES", "UNITS", "Caught", "Missed", "Noticed", "Way", "look_for", "looks_of", "prepare"]
 
 
 class Way(StrEnum):
@@ -83,18 +83,19 @@ class Missed:
 
 
 Look = tuple[str, Callable[[], int]]
+Check = tuple[str, Callable[[], object]]
 
-_ANSWER_TIMEOUT_S = 4.0
-_LOAD = {"sessions": 6, "parents": 8, "callers": 6, "count": 800}
+SCHEDULES = {"random": 20, "pct": 20, "exhaustive": 300, "others": 20}
+LOAD = {"sessions": 6, "parents": 8, "callers": 6, "count": 800}
 _LOADS = 5
 _WALKS = 25
 
 
-def look_for(way: Way, area: str, *, limit: int | None = None, budget_s: float | None = None) -> Caught | Missed:
+def look_for(way: Way, suite: str, *, limit: int | None = None, budget_s: float | None = None) -> Caught | Missed:
     """Look in a way until something is noticed, or so much was looked at, or the processor has worked so long on it."""
     deadline = None if budget_s is None else time.process_time() + budget_s
     looked_at = 0
-    for name, look in looks_of(way, area):
+    for name, look in looks_of(way, suite):
         if (limit is not None and looked_at >= limit) or (deadline is not None and time.process_time() >= deadline):
             break
         try:
@@ -106,30 +107,30 @@ def look_for(way: Way, area: str, *, limit: int | None = None, budget_s: float |
     return Missed(looked_at)
 
 
-def prepare(patch: pytest.MonkeyPatch) -> None:
+def prepare(patch: pytest.MonkeyPatch, patience_s: float) -> None:
     """Make the looks end at the first sign: no shrinking, one breach, little patience with answers that do not come."""
-    impatient(patch)
+    impatient(patch, patience_s)
     patch.setattr(explorer, "_SHRINKING_RUNS", 0)
     patch.setattr(loads, "_MAX_BREACHES", 1)
-    patch.setattr(load_callers, "_ANSWER_TIMEOUT_S", _ANSWER_TIMEOUT_S)
+    patch.setattr(load_callers, "_ANSWER_TIMEOUT_S", patience_s)
 
 
-def looks_of(way: Way, area: str) -> Iterator[Look]:
-    """The looks of a way, for a mutant of that part."""
+def looks_of(way: Way, suite: str) -> Iterator[Look]:
+    """The looks of a way, for a mutant of the part that a suite looks at."""
     if way is Way.SCENARIOS:
-        return _scenarios(area)
+        return _scenarios(suite)
     if way is Way.EXPLORER:
         return _explorations()
-    return _loads() if way is Way.LOAD else _properties(area)
+    return _loads() if way is Way.LOAD else _properties(suite)
 
 
 def _files(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.yaml"))
 
 
-def _scenarios(area: str) -> Iterator[Look]:
+def _scenarios(suite: str) -> Iterator[Look]:
     """Those of its own part first."""
-    first = {"operation": "execution", "recovery": "execution", "store": "continuity"}.get(area, "contract")
+    first = {"execution": "execution", "content": "continuity"}.get(suite, "contract")
     for file in sorted(_files(SHIPPED), key=lambda file: (file.relative_to(SHIPPED).parts[0] != first, file)):
         yield file.relative_to(SHIPPED).as_posix(), partial(_replay, file)
 
@@ -144,10 +145,15 @@ def _explorations() -> Iterator[Look]:
     """The small scenarios that ship for it by each strategy, then every other one in which things happen together."""
     small = _files(SHIPPED / "explorations")
     others = [file for file in _files(SHIPPED) if file not in small and "together:" in file.read_text(encoding="utf-8")]
-    rounds = (("random", 20, small), ("pct", 20, small), ("exhaustive", 300, small), ("random", 20, others))
-    for strategy, schedules, files in rounds:
+    rounds = (
+        ("random", "random", small),
+        ("pct", "pct", small),
+        ("exhaustive", "exhaustive", small),
+        ("random", "others", others),
+    )
+    for strategy, which, files in rounds:
         for file in files:
-            yield f"{strategy}, {file.stem}", partial(_explore, file, strategy, schedules)
+            yield f"{strategy}, {file.stem}", partial(_explore, file, strategy, SCHEDULES[which])
 
 
 def _explore(file: Path, strategy: str, schedules: int) -> int:
@@ -165,24 +171,21 @@ def _loads() -> Iterator[Look]:
 
 def _run_load(mode: Any, seed: int) -> int:
     eager = None if mode == "simulated" else 1e-5
-    report = run_load(LoadOptions(mode=mode, faults="hardest", seed=seed, switch_interval_s=eager, **_LOAD))  # type: ignore[arg-type]
+    report = run_load(LoadOptions(mode=mode, faults="hardest", seed=seed, switch_interval_s=eager, **LOAD))  # type: ignore[arg-type]
     if not report.verdict.clean:
         raise Noticed(max(1, report.verdict.accepted))
     return report.verdict.accepted
 
 
-def _properties(area: str) -> Iterator[Look]:
-    own: dict[str, Callable[[], Iterator[tuple[str, Callable[[], object]]]]] = {
-        "kernel": kernel_checks,
-        "acceptance": _of_acceptance,
-        "execution": _of_execution,
-        "content": _of_content,
+def _properties(suite: str) -> Iterator[Look]:
+    suites: dict[str, Iterator[Check]] = {
+        "kernel": kernel_checks(suite),
+        "acceptance": _of_acceptance(),
+        "execution": _of_execution(),
+        "content": _of_content(),
     }
-    first = {"operation": "execution", "recovery": "execution", "store": "content"}.get(area, "acceptance")
-    if area in ("timers", "dispatcher", "mailbox", "futures"):
-        first = "kernel"
-    suites = [own.pop(first)(), *(suite() for suite in own.values())]
-    for name, check in chain(*suites):
+    first = suites.pop("kernel" if suite in KERNEL else suite)
+    for name, check in chain(first, *suites.values()):
         yield name, partial(_one, check)
 
 
@@ -191,7 +194,7 @@ def _one(check: Callable[[], object]) -> int:
     return 1
 
 
-def _of_acceptance() -> Iterator[tuple[str, Callable[[], object]]]:
+def _of_acceptance() -> Iterator[Check]:
     for name in SCRIPTS:
         yield f"story: {name}", partial(follow_script, name, 10)
     yield from _in_turn(
@@ -203,7 +206,7 @@ def _of_acceptance() -> Iterator[tuple[str, Callable[[], object]]]:
     )
 
 
-def _of_execution() -> Iterator[tuple[str, Callable[[], object]]]:
+def _of_execution() -> Iterator[Check]:
     for name in EXECUTION_SCENES:
         yield f"scene: {name}", partial(follow_execution, name, orders=1, schedules=4)
     yield from _in_turn(
@@ -213,7 +216,7 @@ def _of_execution() -> Iterator[tuple[str, Callable[[], object]]]:
     )
 
 
-def _of_content() -> Iterator[tuple[str, Callable[[], object]]]:
+def _of_content() -> Iterator[Check]:
     for name in CONTENT_SCENES:
         yield f"scene: {name}", partial(follow_content, name, orders=1, schedules=2)
     yield from _in_turn(
@@ -223,7 +226,7 @@ def _of_content() -> Iterator[tuple[str, Callable[[], object]]]:
     )
 
 
-def _in_turn(*walks: tuple[str, Callable[[int], object]]) -> Iterator[tuple[str, Callable[[], object]]]:
+def _in_turn(*walks: tuple[str, Callable[[int], object]]) -> Iterator[Check]:
     kinds = [[(f"{name} {seed}", partial(walk, seed)) for seed in range(_WALKS)] for name, walk in walks]
     for together in zip_longest(*kinds):
         yield from (one for one in together if one is not None)
