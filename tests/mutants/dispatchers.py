@@ -15,7 +15,6 @@ from dragoman.actors.simulation import SimulatedDispatcher
 from dragoman.actors.threads import _BATCH, ThreadDispatcher
 from dragoman.actors.timers import TimerHeap
 
-from ..acceptance.mutants import MUTANTS as OF_ACCEPTANCE
 from ..execution.mutants import MUTANTS as OF_EXECUTION
 from .mailboxes import let_others_in
 from .registry import planted, reuse
@@ -127,13 +126,6 @@ def a_timer_sees_the_end_of_the_step(patch: pytest.MonkeyPatch) -> None:
 
 
 reuse(
-    OF_ACCEPTANCE,
-    "ignores_the_generation_of_a_timer",
-    "timers",
-    _ACTOR,
-    "A timer that was superseded while its message waited in the mailbox takes effect all the same.",
-)
-reuse(
     OF_EXECUTION,
     "leaves_its_timers",
     "timers",
@@ -166,6 +158,20 @@ def a_cancelled_timer_that_has_fired_counts(patch: pytest.MonkeyPatch) -> None:
         for key, handler in tuple(actor.handlers.items()):
             if handler is fired:
                 patch.setitem(actor.handlers, key, all_the_same)
+
+
+@planted("timers", _ACTOR)
+def a_superseded_timer_counts(patch: pytest.MonkeyPatch) -> None:
+    """A timer that was superseded while its message waited in the mailbox takes effect all the same."""
+
+    def whatever(self: Actor, message: Any, _envelope: Any) -> None:
+        if self._timers is not None and self._timers.pop(message.key, None) is not None:
+            self.on_timer(message.key)
+
+    for actor in _actors():
+        for key, handler in tuple(actor.handlers.items()):
+            if handler is Actor._on_timer_fired:
+                patch.setitem(actor.handlers, key, whatever)
 
 
 def _actors(kind: type[Actor] = Actor) -> list[type[Actor]]:

@@ -156,7 +156,7 @@ def keeps_every_turn(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Session, "__init__", unbounded)
 
 
-@planted("sessions", _SESSIONS)
+@planted("sessions", _SESSIONS, "content")
 def stores_turns_before_their_commit_is_decided(patch: pytest.MonkeyPatch) -> None:
     """The content store is told of turns before they are written, also of those whose commit then fails."""
     write_all = SessionManager._write_all

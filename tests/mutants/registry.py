@@ -57,12 +57,12 @@ def _register(area: str, where: str, breaks: str, plant: Plant, suite: str | Non
     )
 
 
-def planted(area: str, where: str) -> Callable[[Plant], Plant]:
-    """Register a fault; its docstring is the sentence that says what it breaks."""
+def planted(area: str, where: str, suite: str | None = None) -> Callable[[Plant], Plant]:
+    """Register a fault; its docstring is the sentence that says what it breaks. `suite`, if its part does not tell."""
 
     def add(plant: Plant) -> Plant:
         assert plant.__doc__ is not None, plant.__name__
-        _register(area, where, " ".join(plant.__doc__.split()), plant)
+        _register(area, where, " ".join(plant.__doc__.split()), plant, suite)
         return plant
 
     return add
