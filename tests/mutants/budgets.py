@@ -76,7 +76,6 @@ QUICKEST: dict[str, tuple[Way, int]] = {
     "forgets_a_mailbox_that_has_more": (_PROPERTIES, 32),
     "leaves_the_rest_to_nobody": (_PROPERTIES, 20),
     "parks_without_looking_again": (_PROPERTIES, 14),
-    "puts_a_mailbox_back_twice": (_PROPERTIES, 24),
     "stops_with_messages_left": (_PROPERTIES, 76),
     "wakes_nobody": (_PROPERTIES, 14),
     "answers_at_once_without_the_right_to_run": (_PROPERTIES, 48),
@@ -88,7 +87,7 @@ QUICKEST: dict[str, tuple[Way, int]] = {
     "takes_messages_after_its_close": (_PROPERTIES, 32),
     "calls_back_before_its_answer_is_there": (_LOAD, 12),
     "forgets_a_late_callback": (_PROPERTIES, 46),
-    "is_done_before_its_answer_is_there": (_PROPERTIES, 20),
+    "is_done_before_its_answer_is_there": (_PROPERTIES, 160),
     "takes_a_second_answer": (_PROPERTIES, 12),
 }
 
@@ -134,7 +133,6 @@ UNSEEN: dict[str, dict[Way, str]] = {
     "a_timer_sees_the_end_of_the_step": {_EXPLORER: _OTHER, _LOAD: _PROMPT},
     "leaves_the_rest_to_nobody": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD, _LOAD: _PROMPT},
     "parks_without_looking_again": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD},
-    "puts_a_mailbox_back_twice": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD, _LOAD: _PROMPT},
     "stops_with_messages_left": {_SCENARIOS: _AT_REST, _EXPLORER: _AT_REST, _LOAD: _AT_REST},
     "wakes_nobody": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD},
     "answers_at_once_without_the_right_to_run": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD},

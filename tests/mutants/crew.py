@@ -12,6 +12,7 @@ from itertools import chain
 from math import inf
 from pathlib import Path
 
+from .looking import PATIENCE_S
 from .ways import Caught, Missed, Way
 
 __all__ = ["Pair", "look_apart"]
@@ -23,18 +24,24 @@ _ROOT = Path(__file__).parents[2]
 
 
 def look_apart(
-    pairs: Sequence[Pair], *, patience_s: float, budget_s: float = inf, limits: Sequence[int] = ()
+    pairs: Sequence[Pair],
+    *,
+    patience_s: float,
+    budget_s: float = inf,
+    limits: Sequence[int] = (),
+    answer_s: float = PATIENCE_S,
 ) -> Iterator[tuple[Pair, Caught | Missed | None]]:
     """What became of each pair, in turn; None if its process gave no sign for `patience_s` seconds.
 
     Raises `RuntimeError` if it ended without an answer: that tells nothing of a fault. A budget is processor time of
-    the process that looks, since the machine may have other work; `limits` bound how much each pair is looked at.
+    the process that looks, since the machine may have other work; `limits` bound how much each pair is looked at;
+    `answer_s` is how long a look waits for what should come at once.
     """
     left = list(pairs)
     while left:
         bounds = limits[-len(left) :] if limits else [""] * len(left)
         words = ((name, f"{way}:{bound}") for (name, way), bound in zip(left, bounds, strict=True))
-        arguments = [str(budget_s), *chain.from_iterable(words)]
+        arguments = [str(budget_s), str(answer_s), *chain.from_iterable(words)]
         with subprocess.Popen(
             [sys.executable, "-m", "tests.mutants.looking", *arguments],
             cwd=_ROOT,

@@ -85,18 +85,6 @@ def stops_with_messages_left(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ThreadDispatcher, "abandon", abandon)
 
 
-@planted("dispatcher", _THREADS)
-def puts_a_mailbox_back_twice(patch: pytest.MonkeyPatch) -> None:
-    """A mailbox in which messages are left is in the ready queue twice, and is run by two threads."""
-
-    def run(self: ThreadDispatcher, mailbox: Any, until: Any) -> None:
-        if mailbox.run(_BATCH, until):
-            self.ready(mailbox)
-            self.ready(mailbox)
-
-    patch.setattr(ThreadDispatcher, "_run", run)
-
-
 @planted("dispatcher", _SIMULATION)
 def forgets_a_mailbox_that_has_more(patch: pytest.MonkeyPatch) -> None:
     """In virtual time a mailbox is run for one message, and what waits behind that is never delivered."""

@@ -64,7 +64,9 @@ def kernel_checks(part: str = "") -> Iterator[tuple[str, Callable[[], object]]]:
                 if not asked <= _ARGUMENTS:
                     break
                 for kind in ("threaded", "simulated") if "dispatcher" in asked else ("",):
-                    told = " ".join([name, *map(str, values.values()), kind]).strip()
+                    told = " ".join(
+                        [name, *(getattr(value, "__name__", str(value)) for value in values.values()), kind]
+                    ).strip()
                     yield told, partial(_call, test, asked, kind, values)
 
 

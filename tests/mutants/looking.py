@@ -1,7 +1,7 @@
 """Looks for mutants in a process of its own, which a mutant may leave in pieces.
 
-`python -m tests.mutants.looking BUDGET_S MUTANT WAY[:LIMIT] [MUTANT WAY[:LIMIT] …]` prints one JSON object a line: what
-became of each pair, in turn. A mutant of the name `none` plants nothing.
+`python -m tests.mutants.looking BUDGET_S PATIENCE_S MUTANT WAY[:LIMIT] [MUTANT WAY[:LIMIT] …]` prints one JSON object a
+line: what became of each pair, in turn. A mutant of the name `none` plants nothing.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def look_at(
 
 def main(arguments: list[str]) -> None:
     logger.remove()
-    budget_s, pairs = float(arguments[0]), arguments[1:]
+    budget_s, patience_s, pairs = float(arguments[0]), float(arguments[1]), arguments[2:]
     for name, asked in zip(pairs[::2], pairs[1::2], strict=True):
         way, _colon, limit = asked.partition(":")
-        found = look_at(name, Way(way), limit=int(limit) if limit else None, budget_s=budget_s)
+        found = look_at(name, Way(way), limit=int(limit) if limit else None, budget_s=budget_s, patience_s=patience_s)
         told = {"mutant": name, "way": way}
         if isinstance(found, Caught):
             told |= {"after": found.after, "by": found.by}

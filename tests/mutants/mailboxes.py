@@ -17,7 +17,8 @@ _HERE = "actors/mailbox.py"
 
 def let_others_in() -> None:
     """Give the interpreter lock away for a moment, as any bytecode may: a call of the system does."""
-    os.stat(os.curdir)
+    for _ in range(3):
+        os.stat(os.curdir)
 
 
 @planted("mailbox", _HERE)

@@ -50,7 +50,7 @@ def test_a_fault_that_may_hang_is_noticed_within_its_budget() -> None:
     def look(names: list[str]) -> list[tuple[str, Caught | Missed | None]]:
         pairs = [(name, QUICKEST[name][0]) for name in names]
         limits = [QUICKEST[name][1] for name in names]
-        return [(pair[0], found) for pair, found in look_apart(pairs, limits=limits, patience_s=60.0)]
+        return [(pair[0], found) for pair, found in look_apart(pairs, limits=limits, patience_s=60.0, answer_s=1.5)]
 
     with ThreadPoolExecutor(PROCESSES) as pool:
         found = [one for share in pool.map(look, [APART[n::PROCESSES] for n in range(PROCESSES)]) for one in share]
