@@ -195,6 +195,7 @@ def does_not_tell_of_an_earlier_timer(patch: pytest.MonkeyPatch) -> None:
             entry = self._timers.start(self.now_us() + delay_us, mailbox, key, stamp)
             if self._timer_thread is None:
                 self._start_timer_thread()
+        let_others_in()
         return entry
 
     patch.setattr(ThreadDispatcher, "start_timer", start_timer)
