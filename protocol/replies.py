@@ -48,7 +48,7 @@ class ActivateReply:
     status: ActivateStatus
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen
 class AckReply:
     """The answer to an ACK or a rejection.
 
