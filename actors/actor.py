@@ -144,7 +144,10 @@ class Actor(pykka.Actor):
             envelope.reply_to.settle(answer, None)  # type: ignore[attr-defined]
 
     def answer_at_once(self, question: Any) -> Any:
-        """The answer to `question` if it can be given without sending anything; else `LATER`, with nothing changed."""
+        """The answer to `question` if it can be given without sending anything; else `LATER`, with nothing changed.
+
+        What it changes it changes last, and without a call: where it runs out of stack, the question is asked later.
+        """
         return LATER
 
     def fail_at_once(self, question: object, error: BaseException) -> Future[Any]:

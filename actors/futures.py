@@ -193,7 +193,9 @@ class Future(pykka.Future[T]):
         outer, here.calls_back = here.calls_back, True
         try:
             callback(self)
-        except Exception as error:
+        except BaseException as error:
+            # Also what is no `Exception`, asyncio's CancelledError above all: others wait for their call behind it.
+            interrupts.keep(error)
             report("ERROR", "a callback of a future raised {error_type}", error_type=type(error).__name__)
         finally:
             here.calls_back = outer

@@ -6,7 +6,9 @@ that was made while SIGINT had Python's own handler, an interrupt that strikes i
 kernel is left, and raised then. Everywhere else it is raised at once, as always. A program with a SIGINT handler of
 its own (asyncio's runner has one) keeps it untouched.
 
-Not promised: other asynchronous exceptions (`PyThreadState_SetAsyncExc`) are not held.
+Not promised: other asynchronous exceptions (`PyThreadState_SetAsyncExc`) are not held, nor what a SIGINT handler of the
+program raises (a second Ctrl-C under `asyncio.run`). One that strikes in a handler may leave a runtime that does not
+answer; `close` keeps to its deadline all the same.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ quick: the sender's own mailbox stays taken meanwhile, what comes back to it wai
 actors that are prompt, since each mailbox is in it once.
 
 Not promised: any order between messages of senders that know nothing of each other; that a send returns while a prompt
-actor is stuck in a handler (none may block); interpreters without an interpreter lock.
+actor is stuck in a handler (none may block); that an actor is whole after an exception that was raised into it from
+outside, as a signal handler of the program may do (see `interrupts`); interpreters without an interpreter lock.
 """
 
 from __future__ import annotations
@@ -187,6 +188,8 @@ class Mailbox:
         except FaultAtOnce:
             self._at_once += 1
             raise
+        except (RecursionError, MemoryError):
+            return LATER  # the answer changes something at its very end only, and without a call
         except BaseException as error:
             self._at_once += 1
             raise FaultAtOnce(actor.fail_at_once(question, error)) from None  # type: ignore[union-attr]

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .dispatcher import Dispatcher
 
-__all__ = ["DELIVERING", "here", "in_handler"]
+__all__ = ["DELIVERING", "here", "in_handler", "stack_is_deep"]
+
+_ROOM = 200
+"""Frames that a chain of handlers, with a log sink or a callback at its end, has room in."""
 
 
 class _Here(threading.local):
@@ -39,3 +42,12 @@ def in_handler() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def stack_is_deep() -> bool:
+    """Whether handlers had better not run on this stack: one that it ends in the middle of is left half-done."""
+    try:
+        sys._getframe(sys.getrecursionlimit() - _ROOM)
+    except ValueError:
+        return False
+    return True

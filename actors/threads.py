@@ -7,7 +7,8 @@ the threads fairly. A thread that stops helping wakes a worker if something is r
 that has gone.
 
 A message to a prompt actor that rests never gets there: its sender handles it (see the mailbox). A question that such
-an actor can answer without sending anything is not even made a message (`ask_at_once`).
+an actor can answer without sending anything is not even made a message (`ask_at_once`). Where the stack of a caller is
+nearly used up, nothing is handled on it; the workers do.
 
 Whatever becomes ready wakes a parked worker, even if its sender may be about to help: it may as well never wait, or
 block in its handler. At most one worker is being woken at a time, which makes that one wake per turn of the
@@ -32,7 +33,7 @@ from .futures import Answered, Future, WaitTimeout
 from .mailbox import LATER, Envelope, FaultAtOnce
 from .parking import Gate
 from .reporting import report
-from .running import here
+from .running import here, stack_is_deep
 from .timers import TimerEntry, TimerHeap
 
 if TYPE_CHECKING:
@@ -82,7 +83,11 @@ class ThreadDispatcher(Dispatcher):
 
     def ask(self, mailbox: Mailbox, message: object) -> Future[Any]:
         future: Future[Any] = Future(self)
-        mailbox.put(Envelope(message, future))
+        envelope: Envelope[Any] = Envelope(message, future)
+        if stack_is_deep():
+            mailbox.leave(envelope)
+        else:
+            mailbox.put(envelope)
         if interrupts.pending and here.dispatcher is None:
             interrupts.raise_pending()
         return future
@@ -102,13 +107,16 @@ class ThreadDispatcher(Dispatcher):
         mailbox.leave(envelope)
 
     def post(self, mailbox: Mailbox, envelope: Envelope[Any]) -> None:
-        mailbox.put(envelope)
+        if stack_is_deep():
+            mailbox.leave(envelope)
+        else:
+            mailbox.put(envelope)
         if interrupts.pending and here.dispatcher is None:
             interrupts.raise_pending()
 
     def wait(self, future: Future[Any], timeout_s: float | None, *, helping: bool = True) -> None:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        if self._ready and (helping or not self._workers):
+        if self._ready and ((helping and not stack_is_deep()) or not self._workers):
             self._help(future, deadline)
             if interrupts.pending:
                 interrupts.raise_pending()
@@ -157,7 +165,13 @@ class ThreadDispatcher(Dispatcher):
             except IndexError:  # another thread took the last one
                 return
             self._waking = True
-            gate.open()
+            try:
+                gate.open()
+            except RecursionError:
+                # The caller's stack ends right here: the worker sleeps on, and the next one to come wakes it.
+                self._waking = False
+                self._parked.append(gate)
+                raise
         elif self._unstarted:
             self._start_worker()
 
@@ -165,10 +179,11 @@ class ThreadDispatcher(Dispatcher):
         with self._starting:
             if not self._unstarted or self._stopping:
                 return
-            self._unstarted -= 1
-            name = f"dragoman-worker-{self._workers - self._unstarted}"
+            name = f"dragoman-worker-{self._workers - self._unstarted + 1}"
             thread = threading.Thread(target=self._work, name=name, daemon=True)
             thread.start()
+            # Not before: one that could not be started is started by the next who needs it.
+            self._unstarted -= 1
             self._threads.append(thread)
 
     def _work(self) -> None:

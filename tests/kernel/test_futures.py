@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import sys
 import threading
@@ -175,6 +176,21 @@ def test_a_callback_that_raises_is_reported_without_its_text_and_harms_nobody(di
     assert any("KeyError" in line for line in lines)
     assert not any("secret" in line for line in lines)
     assert ref.ask("still here", timeout=PATIENCE_S) == "still here"
+
+
+@pytest.mark.parametrize("kind", [asyncio.CancelledError, SystemExit, GeneratorExit])
+def test_a_callback_that_raises_what_is_no_exception_keeps_nobody_from_its_answer(kind: type[BaseException]) -> None:
+    future: Future[str] = Future()
+    called: list[object] = []
+
+    def give_up(_future: object) -> None:
+        raise kind
+
+    future.add_done_callback(give_up)
+    future.add_done_callback(called.append)
+    future.set("done")
+    assert called == [future]
+    future.add_done_callback(give_up)
 
 
 def test_a_callback_on_a_done_future_is_called_at_once_and_once() -> None:
