@@ -116,10 +116,13 @@ class ThreadDispatcher(Dispatcher):
 
     def wait(self, future: Future[Any], timeout_s: float | None, *, helping: bool = True) -> None:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        if self._ready and ((helping and not stack_is_deep()) or not self._workers):
-            self._help(future, deadline)
-            if interrupts.pending:
-                interrupts.raise_pending()
+        if self._ready:
+            if not self._workers or (helping and not stack_is_deep()):
+                self._help(future, deadline)
+                if interrupts.pending:
+                    interrupts.raise_pending()
+            else:
+                self._wake()
         if future.done:
             return
         if deadline is None:
