@@ -8,6 +8,8 @@ import sys
 __all__ = ["main"]
 
 _EXTRA = ("cattrs", "cyclopts", "rich", "yaml")
+_INTERRUPTED = 130
+"""As in `terminal`, which cannot be imported without the extra."""
 
 
 def main() -> None:
@@ -15,9 +17,14 @@ def main() -> None:
     if any(importlib.util.find_spec(name) is None for name in _EXTRA):
         sys.stderr.write("dragoman: the command line needs its extra: pip install 'dragoman[cli]'\n")
         sys.exit(2)
-    from .cli import run
+    try:
+        from .cli import run
 
-    sys.exit(run(sys.argv[1:]))
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while it was being imported, or before `run` could tell it
+        sys.stderr.write("dragoman: interrupted\n")
+        status = _INTERRUPTED
+    sys.exit(status)
 
 
 if __name__ == "__main__":

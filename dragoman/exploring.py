@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import attrs
 from cyclopts import Parameter
 from loguru import logger
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explore", "replay_saved"]
 
-_DEFAULT_FILE = Path("schedule.json")
+_DEFAULT_FILE = "schedule.json"
 
 
 def explore(
@@ -34,7 +37,7 @@ def explore(
     seed: int = 0,
     budget: str | None = None,
     json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    save: Path = _DEFAULT_FILE,
+    save: str = _DEFAULT_FILE,
 ) -> int:
     """Run scenarios under many delivery orders, and shrink the first failure of each.
 
@@ -52,14 +55,16 @@ def explore(
     seed
         Seed of everything random, the schedules included.
     budget
-        The longest time for each scenario, as a duration: a number with ms, s, min or h, or seconds.
+        The longest time for each scenario, as a duration of more than 0: a number with ms, s, min or h, or seconds.
     json
         Print one JSON array with an object for each file, and nothing else.
     save
-        Where a failing schedule is written. With several of them, NAME-2.json and so on.
+        Where a failing schedule is written. With several of them, NAME-2.json and so on. A schedule that is there
+        already is replaced, any other file is not.
     """
     from .scenarios import SHIPPED
-    from .scenarios.exploration_report import exploration_lines, explorations_as_json
+    from .scenarios.exploration_report import explorations_as_json
+    from .scenarios.schedule_file import place_refused
 
     logger.remove()
     if schedules is not None and schedules < 1:
@@ -67,9 +72,14 @@ def explore(
     budget_s = None if budget is None else _seconds(budget)
     if budget is not None and budget_s is None:
         return _usage("--budget must be a duration: a number with ms, s, min or h, or seconds")
+    if budget_s == 0:
+        return _usage("--budget must be more than 0")
+    refused = place_refused(Path(save)) if save else "must be the name of a file"
+    if refused is not None:
+        return _usage(f"{_save_option(save)}: {refused}")
     results: list[Explored] = []
     missing = False
-    free = _free_files(save)
+    free = _free_files(Path(save))
     for path in paths or [SHIPPED / "explorations"]:
         files = list(scenario_files(path))
         if not files:
@@ -78,17 +88,13 @@ def explore(
         for file in files:
             result = _explored(file, strategy, schedules, seed, budget_s, free)
             results.append(result)
-            if json:
-                continue
-            if result.invalid is not None:
-                console(sys.stderr).print(result.invalid)
-                continue
-            out = console(sys.stdout)
-            out.print("passed" if result.passed else "failed", style="green" if result.passed else "bold red", end="  ")
-            for line in exploration_lines(result):
-                out.print(line)
+            if not json:
+                _show(result)
     if json:
         sys.stdout.write(explorations_as_json(results, ascii_only=not speaks_unicode()) + "\n")
+        sys.stdout.flush()
+        for result in results:
+            _tell_unsaved(result)
     else:
         _summarise(results)
     if missing or any(result.invalid for result in results):
@@ -99,6 +105,30 @@ def explore(
 def _usage(what: str) -> int:
     console(sys.stderr).print(f"dragoman: {what}")
     return USAGE
+
+
+def _save_option(place: str) -> str:
+    from .scenarios.source import one_line
+
+    return f"--save {one_line(place) if place else repr(place)}"
+
+
+def _show(result: Explored) -> None:
+    from .scenarios.exploration_report import exploration_lines
+
+    if result.invalid is not None:
+        console(sys.stderr).print(result.invalid)
+        return
+    out = console(sys.stdout)
+    out.print("passed" if result.passed else "failed", style="green" if result.passed else "bold red", end="  ")
+    for line in exploration_lines(result):
+        out.print(line)
+    _tell_unsaved(result)
+
+
+def _tell_unsaved(result: Explored) -> None:
+    if result.unsaved is not None:
+        console(sys.stderr).print(f"dragoman: {result.unsaved}")
 
 
 def _seconds(budget: str) -> float | None:
@@ -113,11 +143,14 @@ def _seconds(budget: str) -> float | None:
 
 
 def _free_files(save: Path) -> Iterator[Path]:
+    """`save`, and then the same with a number; a file that is no schedule is passed over."""
+    from .scenarios.schedule_file import place_refused
+
     yield save
-    number = 2
-    while True:
-        yield save.with_name(f"{save.stem}-{number}{save.suffix}")
-        number += 1
+    for number in count(2):
+        numbered = save.with_name(f"{save.stem}-{number}{save.suffix}")
+        if place_refused(numbered) is None or not os.path.exists(numbered):
+            yield numbered
 
 
 def _explored(
@@ -137,12 +170,14 @@ def _explored(
         found = explore_scenario(
             scenario, strategy=strategy, schedules=schedules, seed=seed, budget_s=budget_s, progress=told
         )
-    saved = None
-    if found.finding is not None and found.finding.order:
-        saved = next(free)
-        finding = found.finding
+    explored = Explored(str(file), scenario.name, exploration=found)
+    finding = found.finding
+    if finding is None or not finding.order:
+        return explored
+    place = next(free)
+    try:
         save_schedule(
-            saved,
+            place,
             file,
             digest=digest,
             seed=seed,
@@ -150,7 +185,10 @@ def _explored(
             kind=finding.verdict.kind,
             order=finding.order,
         )
-    return Explored(str(file), scenario.name, exploration=found, saved=None if saved is None else str(saved))
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        return attrs.evolve(explored, unsaved=f"{_save_option(str(place))}: the schedule cannot be written: {why}")
+    return attrs.evolve(explored, saved=str(place))
 
 
 @contextmanager
@@ -190,6 +228,7 @@ def replay_saved(schedule: Path, paths: Sequence[Path]) -> Result:
     from .scenarios.replayer import Failure
     from .scenarios.schedule_file import InvalidSchedule, file_digest, load_schedule
     from .scenarios.schedules import ScheduleMismatch
+    from .scenarios.source import one_line
 
     def invalid(reason: object) -> Result:
         return Result(str(schedule), None, f"{schedule}: {reason}", ())
@@ -206,9 +245,11 @@ def replay_saved(schedule: Path, paths: Sequence[Path]) -> Result:
     try:
         scenario = read_scenario(file)
     except InvalidScenario as error:
+        if not paths:
+            return invalid(f"the scenario that it names, {one_line(str(file))}:{error}")
         return Result(str(file), None, f"{file}:{error}", ())
     if file_digest(file) != saved.sha256:
-        return invalid(f"{file} is not the scenario that it was saved for: it has another digest")
+        return invalid(f"{one_line(str(file))} is not the scenario that it was saved for: it has another digest")
     try:
         verdict, report = replay_schedule(scenario, saved.tape, seed=saved.seed, with_timeline=True)
     except ScheduleMismatch as error:

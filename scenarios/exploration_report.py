@@ -16,13 +16,17 @@ __all__ = ["Explored", "exploration_lines", "explorations_as_json"]
 
 @attrs.frozen
 class Explored:
-    """What became of one file. `invalid` is as for a replay; `saved` is where the failing schedule was written."""
+    """What became of one file.
+
+    `invalid` is as for a replay. `saved` is where the failing schedule was written, `unsaved` why it could not be.
+    """
 
     file: str
     scenario: str | None = None
     invalid: str | None = None
     exploration: Exploration | None = None
     saved: str | None = None
+    unsaved: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -107,9 +111,10 @@ def _seen(found: Exploration) -> str:
     orders = f"{found.orders:,} order{'s' if found.orders != 1 else ''}"
     if found.complete:
         seen = f"every one of {orders} ({runs})" if found.orders > 1 else f"the only order ({runs})"
-    elif found.complete is None or found.finding is not None:
+    elif found.finding is not None or (found.complete is None and not found.out_of_time):
         seen = f"{orders} in {runs}"
     else:
         why = "time" if found.out_of_time else "number of schedules"
-        seen = f"{orders} in {runs}; the {why} ended before every order was seen"
+        missed = "schedule was run" if found.complete is None else "order was seen"
+        seen = f"{orders} in {runs}; the {why} ended before every {missed}"
     return f"{seen}, {found.undecided:,} undecided" if found.undecided else seen

@@ -213,8 +213,10 @@ class _Explorer:
         return finding, False
 
     def _goes_on(self) -> bool:
+        if self._schedules >= self._wanted:
+            return False
         self._out_of_time = self._deadline is not None and time.monotonic() >= self._deadline
-        return not self._out_of_time and self._schedules < self._wanted
+        return not self._out_of_time
 
     def _see(self, schedule: Schedule, *, plain: bool = False) -> Finding | None:
         """One run, judged; the finding if it fails."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import attrs
 from ..protocol.errors import DragomanError
 from .judging import Kind
 
-__all__ = ["InvalidSchedule", "SavedSchedule", "file_digest", "load_schedule", "save_schedule"]
+__all__ = ["InvalidSchedule", "SavedSchedule", "file_digest", "load_schedule", "place_refused", "save_schedule"]
 
 _VERSION = 1
 _KEYS = {"version": int, "scenario": str, "sha256": str, "seed": int, "tape": list, "kind": str, "order": str}
@@ -56,6 +57,30 @@ def file_digest(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()
 
 
+def place_refused(file: Path) -> str | None:
+    """Why no schedule may be written there; None if nothing is known against it.
+
+    What is there already may be replaced if it is a schedule. Whether the folder may be written to is told by writing.
+    """
+    try:
+        mode = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None if file.parent.is_dir() else "it is in a folder that does not exist"
+    except (OSError, ValueError) as error:
+        return f"it cannot be looked at: {getattr(error, 'strerror', None) or error}"
+    if stat.S_ISDIR(mode):
+        return "it is a folder"
+    if not stat.S_ISREG(mode):
+        return "it exists and is no file"
+    try:
+        load_schedule(file)
+    except OSError as error:
+        return f"it exists and cannot be read: {error.strerror or type(error).__name__}"
+    except InvalidSchedule as error:
+        return f"it exists and is {error}"
+    return None
+
+
 def save_schedule(
     file: Path, scenario: Path, *, digest: str, seed: int, tape: tuple[int, ...], kind: Kind, order: str
 ) -> None:
@@ -90,6 +115,8 @@ def load_schedule(file: Path) -> SavedSchedule:
         raise InvalidSchedule(f"it has {len(unknown)} keys too many")
     if found["version"] != _VERSION:
         raise InvalidSchedule(f"version must be {_VERSION}")
+    if not _names_a_file(found["scenario"]):
+        raise InvalidSchedule("scenario must be the way to a file")
     tape = found["tape"]
     if not all(isinstance(choice, int) and not isinstance(choice, bool) and choice >= 0 for choice in tape):
         raise InvalidSchedule("tape must be a list of whole numbers of at least 0")
@@ -98,3 +125,11 @@ def load_schedule(file: Path) -> SavedSchedule:
     return SavedSchedule(
         found["scenario"], found["sha256"], found["seed"], tuple(tape), Kind(found["kind"]), found["order"]
     )
+
+
+def _names_a_file(way: str) -> bool:
+    """Whether the file system could have such a file at all."""
+    try:
+        return bool(way) and b"\0" not in os.fsencode(way)
+    except UnicodeEncodeError:
+        return False
