@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["load"]
 
 CLEAN, BROKEN, USAGE = 0, 1, 2
+_OPTIONS = {"duration_s": "duration", "switch_interval_s": "switch-interval"}
+"""Options that do not have the name of their field."""
 
 
 def load(
     *,
     sessions: int = 40,
-    requests: int = 200,
+    requests: int | None = None,
     parents: int = 50,
     callers: int = 8,
     mode: Literal["threads", "async", "simulated"] = "threads",
@@ -46,9 +48,9 @@ def load(
     sessions
         Sessions at a time.
     requests
-        Requests in all, unless a count or a duration is given.
+        Requests in all: 200, unless this, a count or a duration is given, which exclude each other.
     parents
-        Parents of each request.
+        Parents of each request; with a count the last one has those that are left.
     callers
         Callers at a time.
     mode
@@ -56,24 +58,30 @@ def load(
     faults
         How much goes wrong: none, light, heavy or hardest; see docs/proof.md.
     duration
-        How long, such as 30s or 10min.
+        How long, such as 30s or 10min. Then no request is begun, and what has begun is cut short: it gets no more ACKs
+        and is cancelled. A call that is under way is waited for, so very large requests end later.
     count
-        Parents in all.
+        Parents of all requests together.
     seed
         Seed of the plans, and in virtual time of the schedule.
     commit_order
         The setting of that name.
     switch_interval
-        Seconds after which the interpreter changes threads.
+        Seconds after which the interpreter changes threads, at most 60; not in virtual time.
     json
         Print one JSON object, and nothing else.
     """
     from .scenarios.load import run_load
     from .scenarios.load_options import LoadOptions
-    from .scenarios.load_report import as_json, as_lines
+    from .scenarios.load_report import as_json, as_lines, verdict_line
     from .scenarios.reading import duration_us
 
     errors = _to(sys.stderr)
+    lengths = {"--requests": requests, "--count": count, "--duration": duration}
+    given = [option for option, value in lengths.items() if value is not None]
+    if len(given) > 1:
+        errors.print(f"dragoman: {' and '.join(given)}: give only one of them")
+        return USAGE
     try:
         amount = None if duration is None else duration_us(_number_or_text(duration))
         if duration is not None and amount is None:
@@ -92,7 +100,8 @@ def load(
             switch_interval_s=switch_interval,
         )
     except InvalidArgument as error:
-        errors.print(f"dragoman: {error}")
+        option = _OPTIONS.get(error.field, error.field.replace("_", "-"))
+        errors.print(f"dragoman: --{option}: {error.problem}")
         return USAGE
     logger.remove()
     report = _with_progress(lambda progress: run_load(options, progress))
@@ -102,8 +111,8 @@ def load(
         out = _to(sys.stdout)
         for line in as_lines(report):
             out.print(line)
-        style = "bold green" if report.verdict.clean else "bold red"
-        out.print("verdict: clean" if report.verdict.clean else "verdict: broken", style=style)
+        doubtful = "bold yellow" if report.verdict.ambiguous else "bold green"
+        out.print(verdict_line(report), style=doubtful if report.verdict.clean else "bold red")
     return CLEAN if report.verdict.clean else BROKEN
 
 

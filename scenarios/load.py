@@ -47,6 +47,9 @@ class LoadReport:
     options: LoadOptions
     verdict: Verdict
     requests: int
+    """Requests that are over."""
+    parents: int
+    """Parents of those; of requests that were cut short, since the time was over, none."""
     seconds: float
     """How long the run took, the judge at work beside it included."""
     check_seconds: float
@@ -62,7 +65,7 @@ class LoadReport:
 
     @property
     def parents_per_second(self) -> float:
-        return self.requests * self.options.parents / self.seconds if self.seconds else 0.0
+        return self.parents / self.seconds if self.seconds else 0.0
 
     @property
     def operations_per_second(self) -> float:
@@ -159,6 +162,7 @@ def run_load(options: LoadOptions, progress: Callable[[Reached], object] | None 
         options=options,
         verdict=verdict,
         requests=run.crew.ended,
+        parents=run.crew.parents,
         seconds=seconds,
         check_seconds=run.check_ns / 1e9,
         cpu_seconds=(time.process_time_ns() - cpu_ns) / 1e9,

@@ -60,9 +60,10 @@ def run_threads(crew: Crew, recorder: Recorder, callers: int, attend: Attend) ->
             stopped.set()
 
     threads = [threading.Thread(target=call, args=(caller,), name=f"caller {caller}") for caller in range(callers)]
-    for thread in threads:
-        thread.start()
     try:
+        # An interrupt may come while they start: whoever has started must hear that it is over.
+        for thread in threads:
+            thread.start()
         while any(thread.is_alive() for thread in threads):
             if attend() or failed:
                 break
@@ -70,7 +71,8 @@ def run_threads(crew: Crew, recorder: Recorder, callers: int, attend: Attend) ->
     finally:
         stopped.set()
         for thread in threads:
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
     if failed:
         raise failed[0]
 
@@ -99,10 +101,10 @@ def _run_blocking(
 def run_tasks(crew: Crew, recorder: Recorder, callers: int, attend: Attend) -> None:
     """The same with `callers` tasks of one event loop, which attends to the log between them."""
 
-    stop = False
+    stopped = False
 
     async def call(caller: int) -> None:
-        while not stop:
+        while not stopped:
             script = crew.next()
             if script is not None:
                 await run(script, caller)
@@ -113,7 +115,7 @@ def run_tasks(crew: Crew, recorder: Recorder, callers: int, attend: Attend) -> N
 
     async def run(script: Script, caller: int) -> None:
         reply: Any = None
-        while not stop:
+        while not stopped:
             try:
                 move = script.send(reply)
             except StopIteration:
@@ -124,28 +126,37 @@ def run_tasks(crew: Crew, recorder: Recorder, callers: int, attend: Attend) -> N
                 continue
             sent, began_ns = recorder.call(caller, move)
             try:
-                answer = await asyncio.wait_for(_awaited(sent), _ANSWER_TIMEOUT_S) if isinstance(sent, Future) else sent
+                answer = await _answer_to(sent) if isinstance(sent, Future) else sent
             except (DragomanError, TimeoutError) as error:
                 answer = error
             reply = recorder.answer(move, began_ns, answer)
 
-    async def watch(tasks: list[asyncio.Task[None]]) -> None:
-        nonlocal stop
-        while not all(task.done() for task in tasks):
-            if attend():
-                stop = True
-            await asyncio.sleep(_IDLE_S)
-
     async def main() -> None:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(call(caller)) for caller in range(callers)]
-            group.create_task(watch(tasks))
+        nonlocal stopped
+        tasks = [asyncio.create_task(call(caller), name=f"caller {caller}") for caller in range(callers)]
+        try:
+            while not all(task.done() for task in tasks):
+                if attend() or any(task.done() and task.exception() for task in tasks):
+                    break
+                await asyncio.sleep(_IDLE_S)
+            stopped = True
+            await asyncio.gather(*tasks)
+        finally:
+            # An interrupt cancels this task alone. The word to stop ends even a caller that misses its cancellation.
+            stopped = True
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(main())
 
 
-async def _awaited(future: Future[Any]) -> Any:
-    return await future
+async def _answer_to(sent: Future[Any]) -> Any:
+    # Not wait_for(): before Python 3.12 it swallows a cancellation that comes when the answer is there.
+    async with asyncio.timeout(_ANSWER_TIMEOUT_S):
+        # An answer may be found without a wait: the other callers shall call beside this one all the same.
+        await asyncio.sleep(0)
+        return await sent
 
 
 class _Caller:

@@ -3,7 +3,8 @@
 Rules. A caller that is free asks the crew for a script, and runs it move by move. The crew keeps the names: which
 sessions are in use, which requests linger (their callers are done, and they have not closed yet), which are over. A
 request is over when it was found closed and nobody is left who would name it; then the judge is told, and some late
-ACKs still follow. What lingers is bounded: the oldest are cancelled, as are those that linger for long.
+ACKs still follow. What lingers is bounded: the oldest are cancelled, as are those that linger for long. Once the crew
+is told to stop, everything that is open is cancelled at the next look.
 
 The crew may be asked by several threads at once.
 """
@@ -62,6 +63,7 @@ class Crew:
         self._users: dict[str, int] = {}
         self._left: set[str] = set()
         self._limit = options.requests_in_all
+        self._stopped = False
         self._calls: list[tuple[ProviderCall, str]] = []
         """Calls of translations that nobody has answered, and the session of each."""
         self.beside = 0
@@ -72,6 +74,8 @@ class Crew:
         """Requests that were begun."""
         self.ended = 0
         """Requests that are over."""
+        self.parents = 0
+        """Parents of those that were not cut short."""
 
     @property
     def deadlines_us(self) -> tuple[int, ...]:
@@ -80,9 +84,13 @@ class Crew:
         return rules.window_us, rules.ttl_us
 
     def stop(self) -> None:
-        """Begin no more requests."""
+        """Begin no more requests, and cut short those that have begun."""
         with self._lock:
+            self._stopped = True
             self._limit = self.begun
+
+    def _is_stopped(self) -> bool:
+        return self._stopped
 
     @property
     def is_done(self) -> bool:
@@ -102,7 +110,7 @@ class Crew:
             if self._ready:
                 return self._ready.popleft()
             may_begin = self._limit is None or self.begun < self._limit
-            if self._calls:
+            if self._calls and not self._stopped:
                 place = self._rng.randrange(len(self._calls))
                 call, session = self._calls.pop(place)
                 return answer_to(call, session, random.Random(f"{self._options.seed} {call.id}"))
@@ -137,7 +145,8 @@ class Crew:
                 if not self._registering[session]:
                     del self._registering[session]
 
-        script = RequestScript(number, session, self._options.parents, self._max_turns, self._faults, rng)
+        parents = self._options.parents_of(number)
+        script = RequestScript(number, session, parents, self._max_turns, self._faults, rng, self._is_stopped)
         return self._followed(script, script.first(lambda other: self._let_in(script, other), registered))
 
     def _begin_beside(self, number: int) -> None:
@@ -187,10 +196,11 @@ class Crew:
         cancelled = False
         while (yield execution.outcome()) is None and not cancelled:
             with self._lock:
-                call = self._calls.pop(rng.randrange(len(self._calls))) if self._calls else None
+                may_answer = self._calls and not self._stopped
+                call = self._calls.pop(rng.randrange(len(self._calls))) if may_answer else None
             if call is not None:
                 yield from answer_to(*call, rng)
-            elif self._now_us() > until_us:
+            elif self._stopped or self._now_us() > until_us:
                 cancelled = (yield moves.cancel(session, request)) == "UNKNOWN_REQUEST"
             else:
                 yield None
@@ -218,7 +228,7 @@ class Crew:
         """See whether a request has closed; cancel it if it has lingered for long."""
         is_open = (yield moves.status(request.session, request.request))[0]
         too_many = len(self._lingering) > _MAX_LINGERING
-        if is_open and (too_many or self._now_us() - since_us > self._patience_us):
+        if is_open and (self._stopped or too_many or self._now_us() - since_us > self._patience_us):
             yield moves.cancel(request.session, request.request)
             is_open = (yield moves.status(request.session, request.request))[0]
         if is_open:
@@ -236,6 +246,8 @@ class Crew:
         self._tell(OverRequest(session, request.request))
         self._over.append((session, request.request))
         self.ended += 1
+        if not request.was_cut:
+            self.parents += request.parents
         self._users[session] -= 1
         if not self._users[session]:
             del self._users[session]
@@ -248,6 +260,8 @@ class Crew:
         with self._lock:
             over = tuple(self._over)
         for _late in range(self._options.parents):
+            if self._stopped:
+                return
             if rng.random() >= self._faults.late:
                 continue
             session, request = rng.choice(over)

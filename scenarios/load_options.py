@@ -14,6 +14,8 @@ from .verdict_facts import Rules
 __all__ = ["MODES", "LoadOptions"]
 
 MODES = ("threads", "async", "simulated")
+_REQUESTS = 200
+_MAX_SWITCH_INTERVAL_S = 60.0
 _MAX_TURNS = 40
 _STORE_BYTES = 65_536
 _LEDGER_ENTRIES = 2_000
@@ -30,11 +32,17 @@ def _whole(least: int, *, optional: bool = False) -> Any:
     return check
 
 
-def _seconds(_options: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    if value is None:
-        return
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < float("inf"):
-        raise InvalidArgument(attribute.name, "must be a number of seconds above 0")
+def _seconds(most: float | None = None) -> Any:
+    bound = "" if most is None else f", and at most {most:g}"
+
+    def check(_options: object, attribute: attrs.Attribute[Any], value: object) -> None:
+        if value is None:
+            return
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 < value < float("inf") or (most is not None and value > most):  # type: ignore[operator]
+            raise InvalidArgument(attribute.name, f"must be a number of seconds above 0{bound}")
+
+    return check
 
 
 def _one_of(*words: str) -> Any:
@@ -49,31 +57,39 @@ def _one_of(*words: str) -> Any:
 class LoadOptions:
     """A load run. A bad value raises `InvalidArgument`, which names the field.
 
-    The run ends after `requests` requests; or after `count` parents, if that is given; or after `duration_s` seconds.
+    The run ends after `requests` requests (200 by default), after those of `count` parents, or after `duration_s`
+    seconds; not more than one of them is given. When the time is over, no request is begun, and one that has begun is
+    cut short: it gets no more ACKs, and is cancelled.
     """
 
     sessions: int = attrs.field(default=40, validator=_whole(1))
     """Sessions at a time."""
-    requests: int = attrs.field(default=200, validator=_whole(1))
+    requests: int | None = attrs.field(default=None, validator=_whole(1, optional=True))
     parents: int = attrs.field(default=50, validator=_whole(1))
-    """Parents of each request."""
+    """Parents of each request; with a count the last one has those that are left."""
     callers: int = attrs.field(default=8, validator=_whole(1))
     mode: Literal["threads", "async", "simulated"] = attrs.field(default="threads", validator=_one_of(*MODES))
     """Real threads; asyncio tasks; or callers in virtual time, whose messages a seeded schedule delivers."""
     faults: str = attrs.field(default="light", validator=_one_of(*PROFILES))
-    duration_s: float | None = attrs.field(default=None, validator=_seconds)
+    duration_s: float | None = attrs.field(default=None, validator=_seconds())
     count: int | None = attrs.field(default=None, validator=_whole(1, optional=True))
-    """Parents in total."""
+    """Parents of all requests together; what recorded calls and translations do beside them is not counted."""
     seed: int = attrs.field(default=0, validator=_whole(0))
     commit_order: Literal["session", "request"] = attrs.field(
         default="session", validator=_one_of("session", "request")
     )
-    switch_interval_s: float | None = attrs.field(default=None, validator=_seconds)
-    """How often the interpreter changes threads; None leaves it as it is."""
+    switch_interval_s: float | None = attrs.field(default=None, validator=_seconds(_MAX_SWITCH_INTERVAL_S))
+    """How often the interpreter changes threads; None leaves it as it is, and so must virtual time, which has one."""
 
     def __attrs_post_init__(self) -> None:
         if self.count is not None and self.duration_s is not None:
             raise InvalidArgument("count", "give a count or a duration, not both")
+        if self.requests is not None and self.count is not None:
+            raise InvalidArgument("requests", "give requests or a count, not both")
+        if self.requests is not None and self.duration_s is not None:
+            raise InvalidArgument("requests", "give requests or a duration, not both")
+        if self.switch_interval_s is not None and self.mode == "simulated":
+            raise InvalidArgument("switch_interval_s", "has no meaning in virtual time, where one thread does all")
 
     @property
     def profile(self) -> Faults:
@@ -84,7 +100,13 @@ class LoadOptions:
         """How many requests there will be; None if time decides."""
         if self.duration_s is not None:
             return None
-        return self.requests if self.count is None else max(1, -(-self.count // self.parents))
+        if self.count is not None:
+            return -(-self.count // self.parents)
+        return _REQUESTS if self.requests is None else self.requests
+
+    def parents_of(self, number: int) -> int:
+        """How many parents the request of this number has, counted from 0."""
+        return self.parents if self.count is None else min(self.parents, self.count - number * self.parents)
 
     @property
     def settings(self) -> Settings:

@@ -9,19 +9,20 @@ import attrs
 
 from .load import LoadReport
 
-__all__ = ["as_json", "as_lines"]
+__all__ = ["as_json", "as_lines", "verdict_line"]
 
 _MIB = 1 << 20
 
 
 def as_json(report: LoadReport) -> dict[str, Any]:
-    """The report as one JSON object."""
+    """The report as one JSON object. Its options hold the requests that were to be run, None if time decided."""
     verdict = report.verdict
     return {
-        "options": attrs.asdict(report.options),
+        "options": {**attrs.asdict(report.options), "requests": report.options.requests_in_all},
         "clean": verdict.clean,
         "breaches": [attrs.asdict(breach) for breach in verdict.breaches],
         "requests": report.requests,
+        "parents": report.parents,
         "operations": verdict.operations,
         "accepted": verdict.accepted,
         "committed": verdict.committed,
@@ -51,8 +52,9 @@ def as_lines(report: LoadReport) -> Iterator[str]:
     """The report for a reader."""
     options, verdict, memory = report.options, report.verdict, report.memory
     yield (
-        f"{options.mode}, faults {options.faults}, seed {options.seed}: {report.requests} requests of "
-        f"{options.parents} parents, {options.callers} callers, {options.sessions} sessions at a time"
+        f"{options.mode}, faults {options.faults}, seed {options.seed}: {_counted(report.requests, 'request')} with "
+        f"{_counted(report.parents, 'parent')}, {_counted(options.callers, 'caller')}, "
+        f"{_counted(options.sessions, 'session')} at a time"
     )
     yield (
         f"{report.seconds:.2f} s: {report.parents_per_second:,.0f} parents/s, "
@@ -74,8 +76,21 @@ def as_lines(report: LoadReport) -> Iterator[str]:
         f"{report.check_seconds:.2f} s of the processor, {share:.2f} of what the run itself took"
     )
     if verdict.ambiguous:
-        yield f"given up as too ambiguous: {verdict.ambiguous} sessions"
+        yield f"given up as too ambiguous: {_counted(verdict.ambiguous, 'session')}"
     if report.digest is not None:
         yield f"digest: {report.digest}"
     for breach in verdict.breaches:
         yield from breach.lines()
+
+
+def verdict_line(report: LoadReport) -> str:
+    """The verdict in one line, which says of a clean one what it leaves open."""
+    if not report.verdict.clean:
+        return "verdict: broken"
+    if report.verdict.ambiguous:
+        return f"verdict: clean, but {_counted(report.verdict.ambiguous, 'session')} could not be judged"
+    return "verdict: clean"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -3,7 +3,8 @@
 A script is a generator: it yields a move, or None for a pause, and is sent the plain reply. The first caller registers
 and lets the others in, which have the ACKs dealt among them; so operations of one request come from several callers at
 once. Which kind of end a request takes is drawn as well: most are acknowledged to the last parent, some are cancelled,
-undeliverable, left to expire, never activated, cleared with their session, or hit by commits that fail.
+undeliverable, left to expire, never activated, cleared with their session, or hit by commits that fail. When the time
+of the run is over, a script that has registered its request ends before its next move.
 """
 
 from __future__ import annotations
@@ -30,11 +31,22 @@ class RequestScript:
     """One request of a session: `first` is the script of the caller that registers it."""
 
     def __init__(
-        self, number: int, session: str, parents: int, max_turns: int, faults: Faults, rng: random.Random
+        self,
+        number: int,
+        session: str,
+        parents: int,
+        max_turns: int,
+        faults: Faults,
+        rng: random.Random,
+        is_over: Callable[[], bool],
     ) -> None:
         self.request = f"r{number}"
         self.session = session
         self.rng = rng
+        self.parents = parents
+        self.was_cut = False
+        """Whether it was ended before it had made all its moves."""
+        self._is_over = is_over
         self._faults = faults
         self._max_turns = max_turns
         self._parents = self._draw_parents(number, parents)
@@ -120,12 +132,12 @@ class RequestScript:
     def first(self, let_in: Callable[[Script], object], registered: Callable[[], object]) -> Script:
         """The script of the first caller; `let_in` gives a script to another one."""
         register = moves.register(self.session, self.request, self._parents)
-        others = [_script(part) for part in self._parts[1:]]
+        others = [self._script(part) for part in self._parts[1:]]
         if self.rng.random() < self._faults.registered_twice:
             # The others begin while the registration is on its way, one of them with another registration.
             twice = moves.register(self.session, self.request, self._parents[::-1])
             for place, script in enumerate(others):
-                let_in(script if place else _script([twice, *self._parts[1]]))
+                let_in(script if place else self._script([twice, *self._parts[1]]))
             yield register
             registered()
         else:
@@ -133,9 +145,11 @@ class RequestScript:
             registered()
             for script in others:
                 let_in(script)
-        yield from _script(self._parts[0])
+        yield from self._script(self._parts[0])
 
-
-def _script(part: list[Move]) -> Script:
-    for move in part:  # noqa: UP028 (a list cannot be sent a reply)
-        yield move
+    def _script(self, part: list[Move]) -> Script:
+        for move in part:
+            if self._is_over():
+                self.was_cut = True
+                return
+            yield move

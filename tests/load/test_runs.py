@@ -20,6 +20,7 @@ from dragoman.scenarios.load import LoadReport, run_load
 from dragoman.scenarios.load_faults import PROFILES
 from dragoman.scenarios.load_latencies import Latencies
 from dragoman.scenarios.load_options import MODES, LoadOptions
+from dragoman.scenarios.load_recorder import Recorder
 from dragoman.scenarios.load_report import as_json, as_lines
 
 SHORT: dict[str, Any] = {"parents": 12, "sessions": 8, "requests": 60}
@@ -112,6 +113,66 @@ def test_a_duration_ends_a_run() -> None:
     assert 0.3 <= report.seconds < 20
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("count", [1, 30, 64])
+def test_a_count_is_kept_to_the_parent(mode: Any, count: int) -> None:
+    report = clean(LoadOptions(mode=mode, count=count, parents=30, sessions=2, faults="hardest"))
+    assert report.parents == count
+    assert report.requests == -(-count // 30)
+    assert report.verdict.accepted <= count
+
+
+def count_events_as_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a run is over after so much that happened, however fast the machine is."""
+    monkeypatch.setattr(loading._Run, "seconds", property(lambda run: float(run.events)))
+
+
+def test_when_the_time_is_over_a_request_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    count_events_as_seconds(monkeypatch)
+    report = clean(LoadOptions(mode="simulated", duration_s=200, parents=1_000, callers=1, faults="none"))
+    assert (report.requests, report.parents) == (1, 0)
+    assert 50 < report.verdict.accepted < 110
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_that_is_cut_short_is_clean(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    count_events_as_seconds(monkeypatch)
+    report = clean(LoadOptions(mode=mode, duration_s=200, parents=500, sessions=4, faults="hardest"))
+    assert report.requests > 0
+    assert report.parents < report.requests * 500
+
+
+def test_tasks_call_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    under_way, most = 0, 0
+    call, answer = Recorder.call, Recorder.answer
+
+    def calling(*arguments: Any) -> Any:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        return call(*arguments)
+
+    def answering(*arguments: Any) -> Any:
+        nonlocal under_way
+        under_way -= 1
+        return answer(*arguments)
+
+    monkeypatch.setattr(Recorder, "call", calling)
+    monkeypatch.setattr(Recorder, "answer", answering)
+    clean(LoadOptions(mode="async", callers=5, faults="light", **SHORT))
+    assert most == 5
+
+
+@pytest.mark.parametrize("mode", ["threads", "async"])
+def test_a_caller_that_fails_ends_the_run_with_its_error(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_arguments: object) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(Recorder, "answer", failing)
+    with pytest.raises(RuntimeError, match="planted"):
+        run_load(LoadOptions(mode=mode, duration_s=600))
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -126,6 +187,7 @@ def test_a_duration_ends_a_run() -> None:
         ("seed", "7"),
         ("commit_order", "none"),
         ("switch_interval_s", float("nan")),
+        ("switch_interval_s", 60.5),
     ],
 )
 def test_a_bad_option_is_refused_by_name(field: str, value: Any) -> None:
@@ -134,9 +196,16 @@ def test_a_bad_option_is_refused_by_name(field: str, value: Any) -> None:
     assert refused.value.field == field
 
 
-def test_a_count_and_a_duration_together_are_refused() -> None:
+@pytest.mark.parametrize("given", [("count", "duration_s"), ("requests", "count"), ("requests", "duration_s")])
+def test_two_lengths_of_a_run_together_are_refused(given: tuple[str, str]) -> None:
     with pytest.raises(InvalidArgument, match="not both"):
-        LoadOptions(count=10, duration_s=1)
+        LoadOptions(**dict.fromkeys(given, 10))  # type: ignore[arg-type]
+
+
+def test_virtual_time_has_no_switch_interval() -> None:
+    with pytest.raises(InvalidArgument, match="virtual time") as refused:
+        LoadOptions(mode="simulated", switch_interval_s=0.001)
+    assert refused.value.field == "switch_interval_s"
 
 
 def test_the_report_holds_figures_and_no_text() -> None:
