@@ -134,9 +134,7 @@ class Actor(pykka.Actor):
         try:
             answer = self._handle_receive(message) if handler is None else handler(self, message, envelope)
         except BaseException as error:
-            failure = self._failure(error)
-            told = _alone(error) if isinstance(error, DragomanError) else failure
-            interrupts.keep(error)
+            failure, told = self._caught(error)
         if failure is not None:
             # Outside of the clause: what a callback raises must not be chained to the fault, which may show texts.
             self._fail(envelope, failure, told)
@@ -153,10 +151,7 @@ class Actor(pykka.Actor):
     def fail_at_once(self, question: object, error: BaseException) -> Future[Any]:
         """What `receive` does about a fault, for a question that was to be answered at once; its answer."""
         answer: Future[Any] = Future(self.dispatcher)
-        failure = self._failure(error)
-        told = _alone(error) if isinstance(error, DragomanError) else failure
-        interrupts.keep(error)
-        self._fail(Envelope(question, answer), failure, told)
+        self._fail(Envelope(question, answer), *self._caught(error))
         return answer
 
     def owed(self) -> Iterator[Envelope[Any]]:
@@ -179,8 +174,7 @@ class Actor(pykka.Actor):
         entry = self._timers.pop(key, None) if self._timers else None
         if entry is not None:
             self.dispatcher.cancel_timer(entry)
-            if self.dispatcher.observer is not None:
-                self.observe(("timer", key, "cancelled"))
+            self.observe(("timer", key, "cancelled"))
 
     def on_timer(self, key: str) -> None:
         """What a timer does."""
@@ -235,6 +229,12 @@ class Actor(pykka.Actor):
         refuse(envelope, told or failure)
         if second is not None:
             self._stop()
+
+    def _caught(self, error: BaseException) -> tuple[ActorFailed, BaseException]:
+        """A fault of a handler: what is counted and logged, and what its asker is told."""
+        failure = self._failure(error)
+        interrupts.keep(error)
+        return failure, _alone(error) if isinstance(error, DragomanError) else failure
 
     def _failure(self, error: BaseException) -> ActorFailed:
         return ActorFailed(self.name, type(error).__name__, *place_of(error))

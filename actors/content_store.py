@@ -36,7 +36,7 @@ from ..protocol.continuity import ContinuityReport, continuity_report
 from ..protocol.errors import ActorFailed
 from ..protocol.follow_ups import decide
 from ..protocol.governance_messages import ApplyRetention, RetentionApplied
-from ..protocol.history import Turn
+from ..protocol.history import Turn, turn_name
 from ..protocol.mappings import FrozenMapping, WordMapping
 from ..protocol.messages import Inspect
 from ..protocol.payloads import Payload, text_bytes
@@ -93,20 +93,19 @@ class ContentStore(Actor):
 
     @handles(StoreTurns)
     def _store_turns(self, message: StoreTurns, _envelope: Envelope[Any]) -> None:
-        session = self._session(message.session_id)
-        if not self._enabled and self.dispatcher.observer is None:
-            self._skips[SkipReason.CONTENT_DISABLED] += len(message.turns)
-            session.add_unstored_turns(message.turns)
+        session, turns, first = self._session(message.session_id), message.turns, message.first
+        unwatched = self.dispatcher.observer is None  # or each turn is told by itself
+        if unwatched and not self._enabled:
+            self._skips[SkipReason.CONTENT_DISABLED] += len(turns)
+            session.add_unstored_turns(turns)
             return
         retention = self._entries.retention
         now_us, stamp = self.dispatcher.now_us(), self.dispatcher.stamp()
-        turns, first = message.turns, message.first
         sizes = [text_bytes(turn.assistant) for turn in turns]
         if (
-            retention.ttl_us is None
-            and self._enabled
+            unwatched
+            and retention.ttl_us is None
             and retention.max_entries
-            and self.dispatcher.observer is None
             and not session.knows_unstored_turns
             and max(sizes) <= retention.max_entry_bytes
         ):
@@ -115,7 +114,7 @@ class ContentStore(Actor):
             return
         self._entries.open_notes(session.entries)
         for number, (turn, size) in enumerate(zip(turns, sizes, strict=True), first):
-            name = f"{turn.request_id}/{turn.parent_id}"
+            name = turn_name(turn.request_id, turn.parent_id)
             reason = why_not_stored(retention, enabled=self._enabled, content_bytes=size)
             if reason is None:
                 entry = Entry(session.entries, name, turn.assistant, size, EvictionClass.TOP, number)
@@ -165,8 +164,7 @@ class ContentStore(Actor):
     def _put(self, entry: Entry, now_us: int, stamp: int) -> None:
         self._entries.put(entry, now_us, stamp)
         self._writes += 1
-        if self.dispatcher.observer is not None:
-            self.observe(("content", entry.session.session_id, entry.name, "stored"))
+        self.observe(("content", entry.session.session_id, entry.name, "stored"))
 
     def _skip(self, session_id: str, name: str, reason: SkipReason, size: int | None) -> None:
         self._skips[reason] += 1
@@ -336,8 +334,7 @@ class ContentStore(Actor):
 
     def _gone(self, entry: Entry, reason: MissReason) -> None:
         self._ended[reason] += 1
-        if self.dispatcher.observer is not None:
-            self.observe(("content", entry.session.session_id, entry.name, reason.value))
+        self.observe(("content", entry.session.session_id, entry.name, reason.value))
         if entry.ref is None:
             return  # nobody can ask for it by a ref, and turns go at the pace of ACKs
         _log("gone", entry.session.session_id, entry.name, entry=entry, ref=entry.ref, reason=reason)

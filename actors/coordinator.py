@@ -87,12 +87,10 @@ class AcceptanceCoordinator(Registrations):
 
     @handles(Acknowledge, Reject, Activate)
     def _to_handle(self, message: Any, envelope: Envelope[Any]) -> Any:
-        request_id = message.request_id
-        if self._waiting or self._opening:
-            before = self._registration_before(request_id)
-            if before is not None:
-                return self._lanes.wait(before, envelope)
-        route = self._routes.get(request_id)
+        before = self._registration_before(message.request_id)
+        if before is not None:
+            return self._lanes.wait(before, envelope)
+        route = self._routes.get(message.request_id)
         if route is None:
             return _UNKNOWN[type(message)]
         if not route.lane.passes_on(route, envelope):
@@ -108,8 +106,7 @@ class AcceptanceCoordinator(Registrations):
         route = self._routes.get(question[0])
         if route is None:
             return _STALE
-        lane = route.lane
-        if lane.waiting or lane.holds or (lane.unanswered and lane.next_answer is not None):
+        if not route.lane.open:
             return LATER
         if len(question) == 2:
             route.rejects = True

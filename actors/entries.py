@@ -23,7 +23,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 
-from ..protocol.history import Turn
+from ..protocol.history import Turn, turn_name
 from ..protocol.retention import EvictionClass, Retention, is_over
 from ..protocol.statuses import MissReason
 from .entry import Entry, Notes, SessionEntries
@@ -104,7 +104,7 @@ class Entries:
     def open_notes(self, session: SessionEntries) -> None:
         """Make entries of what was only noted, as if it always had been some."""
         for request_id, parent_id, size, number in session.gone_notes:
-            entry = Entry(session, f"{request_id}/{parent_id}", "", size, _TOP, number)
+            entry = Entry(session, turn_name(request_id, parent_id), "", size, _TOP, number)
             entry.release(_EVICTED)
             session.tombstones[entry] = None
             self._opened(entry)
@@ -112,7 +112,8 @@ class Entries:
         for notes in session.notes:
             number = notes.first
             for turn, size in zip(reversed(notes.turns), reversed(notes.sizes), strict=True):
-                entry = Entry(session, f"{turn.request_id}/{turn.parent_id}", turn.assistant, size, _TOP, number)
+                name = turn_name(turn.request_id, turn.parent_id)
+                entry = Entry(session, name, turn.assistant, size, _TOP, number)
                 entry.used = entry.written = notes.used
                 entry.written_us = notes.written_us
                 entry.stamp = notes.stamp
@@ -207,10 +208,7 @@ class Entries:
         max_entries, max_bytes = self.retention.max_entries - entries, self.retention.max_bytes - size
         nested, top = session.by_class
         while session.count > max_entries or session.bytes > max_bytes:
-            if nested or top:
-                self._end(next(iter(nested or top)), _EVICTED)
-            else:
-                self._evict_notes(session, session.count - max_entries, session.bytes - max_bytes)
+            self._evict(session, nested or top, session.count - max_entries, session.bytes - max_bytes)
 
     def _fit_all(self, size: int) -> None:
         """End entries of all sessions, in order, until so many bytes more fit."""
@@ -221,11 +219,7 @@ class Entries:
                 eviction_class = _TOP
                 session = self._least_recent(_TOP)
                 assert session is not None  # or there would be no bytes
-            order = session.by_class[eviction_class]
-            if order:
-                self._end(next(iter(order)), _EVICTED)
-            else:
-                self._evict_notes(session, 1, 0)
+            self._evict(session, session.by_class[eviction_class], 1, 0)
             self.evictions_over_all += 1
 
     def _least_recent(self, eviction_class: EvictionClass) -> SessionEntries | None:
@@ -242,6 +236,13 @@ class Entries:
             else:
                 heapreplace(heap, (used, session))
         return None
+
+    def _evict(self, session: SessionEntries, order: OrderedDict[Entry, None], count: int, size: int) -> None:
+        """Evict the first of an order; where that is empty, notes, as far as so many or so many bytes have to go."""
+        if order:
+            self._end(next(iter(order)), _EVICTED)
+        else:
+            self._evict_notes(session, count, size)
 
     def _evict_notes(self, session: SessionEntries, count: int, size: int) -> None:
         """Evict the oldest of the notes written together, as far as so many, or with so many bytes, have to go."""

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from .dispatcher import Dispatcher
 
+__all__ = ["Answered", "Future", "WaitTimeout", "call_on"]
+
 _changing_callbacks = threading.RLock()
 """One for all futures, since few have callbacks and a lock each would cost as much as the rest of a future.
 
 It may be taken again by the thread that has it: callbacks are compared under it, which may be foreign code.
 """
-
-__all__ = ["Future", "WaitTimeout", "call_on"]
 
 T = TypeVar("T")
 
@@ -214,7 +214,6 @@ class Answered(Future[T]):
 
     dispatcher = None
     done = True
-    _born_inside = False
     _error = None
     _callbacks = None
 

@@ -48,7 +48,6 @@ _WAIT = "wait"
 
 _COMMITTED_NOTHING = {status: AckReply(status) for status in AckStatus}
 """Most ACKs commit nothing: one reply a status serves them all."""
-_ACCEPTED, _REJECTED = AckStatus.ACCEPTED, AckStatus.REJECTED
 _STALE = _COMMITTED_NOTHING[AckStatus.STALE]
 
 
@@ -150,7 +149,7 @@ class AcceptanceHandle(Actor):
         if self._cause is not None:
             return _STALE
         status = self._accept(message)
-        if status is not _ACCEPTED:
+        if status is not AckStatus.ACCEPTED:
             return _COMMITTED_NOTHING[status]
         if self._by_hand and self._recording is not None:
             place = self._parents.place_of(message.parent_id)
@@ -178,7 +177,7 @@ class AcceptanceHandle(Actor):
 
     def _accept(self, message: Acknowledge) -> AckStatus:
         status = self._parents.accept(message.parent_id, message.result)
-        if status is _ACCEPTED and self.dispatcher.observer is not None:
+        if status is AckStatus.ACCEPTED:
             self.observe(("parent", self._request_id, message.parent_id, status.value))
         return status
 
@@ -193,10 +192,10 @@ class AcceptanceHandle(Actor):
         reply: AckReply | AcksSettled
         if isinstance(statuses, AckStatus):
             reply = _COMMITTED_NOTHING[statuses]
-            accepted, rejected = statuses is _ACCEPTED, statuses is _REJECTED
+            accepted, rejected = statuses is AckStatus.ACCEPTED, statuses is AckStatus.REJECTED
         else:
             reply = AcksSettled(statuses)
-            accepted, rejected = _ACCEPTED in statuses, _REJECTED in statuses
+            accepted, rejected = AckStatus.ACCEPTED in statuses, AckStatus.REJECTED in statuses
         if not accepted and not rejected:
             return reply
         if not self._parents.unacknowledged:
@@ -205,7 +204,7 @@ class AcceptanceHandle(Actor):
         if self._may_commit and self._commit_due():
             self._commit_answer = (envelope, statuses)
             return DEFERRED
-        if not self._parents.unacknowledged and self._parents.settled:
+        if self._parents.settled:
             return self._close(CloseCause.COMPLETED, envelope, reply)
         if accepted and not self._may_commit and not self._has_waited:
             # The first accepted parent of a request that waits for its turn begins its one wait.

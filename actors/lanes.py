@@ -47,16 +47,16 @@ class Lane:
 
     __slots__ = (
         "_current_route",
+        "_holds",
+        "_unanswered",
         "asked",
         "awaited",
         "emptying",
         "exposed",
-        "holds",
         "passing_before",
         "resuming",
         "routes",
         "session_id",
-        "unanswered",
         "waiting",
     )
 
@@ -66,67 +66,66 @@ class Lane:
         self.routes: OrderedDict[str, Route] = OrderedDict()
         self.waiting: deque[Envelope[Any]] = deque()
         self.resuming = False
-        self.unanswered: deque[Future[Any]] = deque()
+        self._unanswered: deque[Future[Any]] = deque()
         self._current_route: Route | None = None
         self.awaited = False
         self.emptying: tuple[CloseCause, Envelope[Any]] | None = None
         self.exposed: OrderedDict[str, Route] = OrderedDict()
         self.passing_before = 0
         self.asked: Route | None = None
-        self.holds: set[str] = set()
+        self._holds: set[str] = set()
 
     @property
     def held(self) -> bool:
-        return bool(self.holds)
+        return bool(self._holds)
 
     @property
     def free(self) -> bool:
         """Whether nothing is on its way."""
-        return not self.holds and self.next_answer is None
+        return not self._holds and self.next_answer is None
 
     @property
     def next_answer(self) -> Future[Any] | None:
         """The first answer that is still missing of the operations that passed to a handle."""
         self._forget_answered()
-        return self.unanswered[0] if self.unanswered else None
+        return self._unanswered[0] if self._unanswered else None
 
     def _forget_answered(self) -> None:
-        unanswered = self.unanswered
+        unanswered = self._unanswered
         while unanswered and unanswered[0].done:
             unanswered.popleft()
 
     @property
     def open(self) -> bool:
         """Whether an operation that has just come, or whose turn it is, may pass."""
-        return self.free and (self.resuming or not self.waiting)
+        if self._holds or (self.waiting and not self.resuming):
+            return False
+        return not self._unanswered or self.next_answer is None
 
     def passes_on(self, route: Route, envelope: Envelope[Any]) -> bool:
         """Pass an operation on to the handle of `route`, if it may pass: behind another one on that handle it may."""
-        if self.holds or (self.waiting and not self.resuming):
+        if self._holds or (self.waiting and not self.resuming):
             return False
-        if self.unanswered and self._current_route is not route and self.next_answer is not None:
+        if self._unanswered and self._current_route is not route and self.next_answer is not None:
             return False
-        self._current_route = route
         route.mailbox.put(envelope)
         answer: Any = envelope.reply_to
-        if answer is not None and not answer.done:
-            self._forget_answered()
-            self.unanswered.append(answer)
+        self.enter(route, None if answer is None or answer.done else answer)
         return True
 
     def enter(self, route: Route, answer: Future[Any] | None) -> None:
         """An operation on a handle passes; it has the lane until `answer` is given."""
         self._forget_answered()
         if answer is not None:
-            self.unanswered.append(answer)
+            self._unanswered.append(answer)
         self._current_route = route
 
     def hold(self, name: str) -> None:
-        self.holds.add(name)
+        self._holds.add(name)
 
     def release(self, name: str) -> None:
         """End a hold, if there is one of that name."""
-        self.holds.discard(name)
+        self._holds.discard(name)
 
     def add(self, route: Route, *, exposed: bool) -> None:
         """A new last handle; `exposed` if it can be passed over."""
@@ -139,9 +138,9 @@ class Lane:
         was_first = self.first() is route
         del self.routes[route.request_id]
         self.exposed.pop(route.request_id, None)
-        self.holds.discard(hold_of(route))
+        self._holds.discard(hold_of(route))
         if self._current_route is route:
-            self.unanswered.clear()
+            self._unanswered.clear()
             self._current_route = None
         return was_first
 

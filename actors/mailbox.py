@@ -162,7 +162,7 @@ class Mailbox:
                         self._resume()
         if self._enqueue(envelope):
             if self._prompt:
-                self._run_here()
+                self.run_batch()
             else:
                 self.dispatcher.ready(self)  # type: ignore[union-attr]  # bound, or it would not be at rest
 
@@ -233,12 +233,13 @@ class Mailbox:
             del self._at_rest
         except AttributeError:
             return
-        self._run_here()
+        self.run_batch()
 
-    def _run_here(self) -> None:
+    def run_batch(self, until: Future[Any] | None = None) -> None:
+        """Deliver a batch, or until `until` is done, for whoever has the right to run; what is left is ready again."""
         more = True
         try:
-            more = self.run(_BATCH, None)
+            more = self.run(_BATCH, until)
         finally:
             if more:
                 self.dispatcher.ready(self)  # type: ignore[union-attr]
@@ -346,7 +347,7 @@ class Mailbox:
 
 
 DELIVERING.add(Mailbox._deliver.__code__)
-DELIVERING.add(Mailbox._run_here.__code__)
+DELIVERING.add(Mailbox.run_batch.__code__)
 DELIVERING.add(Mailbox.ask_at_once.__code__)
 
 

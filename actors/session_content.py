@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import attrs
 from cachetools import FIFOCache
 
-from ..protocol.history import Turn
+from ..protocol.history import Turn, turn_name
 from ..protocol.payloads import Payload
 from ..protocol.records import CallRecord
 from ..protocol.retention import MAX_WAITING
@@ -96,8 +96,7 @@ class SessionContents:
     def add_turn(self, entry: Entry) -> None:
         """A turn was stored; one that has the same name is reached by its ref alone from now on."""
         self._turns[entry.name] = self._numbered_turns[entry.number] = entry
-        if self._unstored_turns:
-            self._unstored_turns.pop(entry.name, None)
+        self._unstored_turns.pop(entry.name, None)
 
     def add_unstored_turn(self, name: str) -> None:
         self._turns.pop(name, None)
@@ -108,7 +107,7 @@ class SessionContents:
 
     def add_unstored_turns(self, turns: Sequence[Turn]) -> None:
         for turn in turns[-_MAX_UNSTORED:]:
-            self.add_unstored_turn(f"{turn.request_id}/{turn.parent_id}")
+            self.add_unstored_turn(turn_name(turn.request_id, turn.parent_id))
 
     def hold(self, call_id: str, held: Waiting, limit_bytes: int) -> None:
         """Keep a value for a later reference; one that does not fit at all pushes nothing out."""

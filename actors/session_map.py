@@ -11,6 +11,7 @@ timer, set for that entry, serves all sessions.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -77,6 +78,12 @@ class Session:
         self.stamp = 0
         self.expiring = False
         self.view: SessionSnapshot | None = None
+
+    def append(self, turns: Sequence[Turn]) -> None:
+        """Turns that come newest; the oldest ones make room."""
+        self.turns.extend(turns)
+        self.written += len(turns)
+        self.view = None
 
 
 class SessionMap(Holding):

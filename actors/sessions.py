@@ -124,24 +124,20 @@ class SessionManager(SessionCalls):
 
     def _write_all(self, session_id: str, session: Session | None, turns: tuple[Turn, ...]) -> list[int]:
         """Write each turn that can be written, and use the session if any could; the places of the others."""
-        if session is not None and session_id not in self._faults:
-            first = session.written + 1
-            session.turns.extend(turns)
-            session.written += len(turns)
-            session.view = None
-            self._use(session_id)
-            self._store.put(Envelope(StoreTurns(session_id, first, turns)))
-            return []
-        failed = []
+        failed: list[int] = []
+        written = turns
         first = 1 if session is None else session.written + 1
-        for place, turn in enumerate(turns):
-            try:
-                self._write(session_id, session, turn)
-            except Exception as error:
-                failed.append(place)
-                self._note_failed_commit(error)
-        if session is not None and len(failed) < len(turns):
-            written = tuple(turn for place, turn in enumerate(turns) if place not in failed) if failed else turns
+        if session is not None and session_id not in self._faults:
+            session.append(turns)
+        else:
+            for place, turn in enumerate(turns):
+                try:
+                    self._write(session_id, session, turn)
+                except Exception as error:
+                    failed.append(place)
+                    self._note_failed_commit(error)
+            written = tuple(turn for place, turn in enumerate(turns) if place not in failed)
+        if session is not None and written:
             self._use(session_id)
             self._store.tell(StoreTurns(session_id, first, written))
         return failed
@@ -156,9 +152,7 @@ class SessionManager(SessionCalls):
             raise _InjectedFault
         if session is None:
             raise LookupError("no such session")
-        session.turns.append(turn)
-        session.written += 1
-        session.view = None
+        session.append((turn,))
 
     def _note_failed_commit(self, error: Exception) -> None:
         failure: ActorFailed = self._failure(error)

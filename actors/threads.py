@@ -30,18 +30,17 @@ from typing import TYPE_CHECKING, Any
 from . import interrupts
 from .dispatcher import Dispatcher
 from .futures import Answered, Future, WaitTimeout
-from .mailbox import LATER, Envelope, FaultAtOnce
+from .mailbox import LATER, FaultAtOnce
 from .parking import Gate
 from .reporting import report
 from .running import here, stack_is_deep
 from .timers import TimerEntry, TimerHeap
 
 if TYPE_CHECKING:
-    from .mailbox import Mailbox
+    from .mailbox import Envelope, Mailbox
 
 __all__ = ["ThreadDispatcher"]
 
-_BATCH = 64
 _LONGEST_WAIT_US = 3_600_000_000
 """An hour: the platform cannot wait as long as a setting may be."""
 
@@ -80,17 +79,6 @@ class ThreadDispatcher(Dispatcher):
         self._ready.append(mailbox)
         if not self._waking:
             self._wake()
-
-    def ask(self, mailbox: Mailbox, message: object) -> Future[Any]:
-        future: Future[Any] = Future(self)
-        envelope: Envelope[Any] = Envelope(message, future)
-        if stack_is_deep():
-            mailbox.leave(envelope)
-        else:
-            mailbox.put(envelope)
-        if interrupts.pending and here.dispatcher is None:
-            interrupts.raise_pending()
-        return future
 
     def ask_at_once(self, mailbox: Mailbox, question: object) -> Future[Any] | None:
         if here.dispatcher is not None or self.observer is not None:
@@ -144,19 +132,11 @@ class ThreadDispatcher(Dispatcher):
                     mailbox = self._ready.popleft()
                 except IndexError:
                     break
-                self._run(mailbox, future)
+                mailbox.run_batch(future)
         finally:
             here.dispatcher = None
             if self._ready:
                 self._wake()
-
-    def _run(self, mailbox: Mailbox, until: Future[Any] | None) -> None:
-        more = True
-        try:
-            more = mailbox.run(_BATCH, until)
-        finally:
-            if more:
-                self.ready(mailbox)
 
     def _wake(self) -> None:
         """See to it that a worker comes, if one is left that sleeps or has not started."""
@@ -204,7 +184,7 @@ class ThreadDispatcher(Dispatcher):
                 # This handler may block, as none should: what else is ready need not wait for it.
                 self._wake()
             try:
-                self._run(mailbox, None)
+                mailbox.run_batch()
             except BaseException as error:
                 report("CRITICAL", "a worker survived {error_type}", error_type=type(error).__name__)
 

@@ -25,6 +25,8 @@ def is_envelope(text: str) -> bool:
     That is a mapping with the key `translations`, or a bare list, of one or more items with `id` and `text`.
     Any other JSON is ordinary text.
     """
+    if "{" not in text:
+        return False  # there is no item in it: most texts need no closer look
     body = text.strip()
     if not (body.startswith("{") and body.endswith("}")) and not (body.startswith("[") and body.endswith("]")):
         return False
@@ -45,9 +47,8 @@ def is_clean_result(result: object, source: str) -> bool:
     """
     if not isinstance(result, str):
         return False
-    if (not result or result.isspace()) and not is_blank(source):
+    if is_blank(result) and not is_blank(source):
         return False
-    if "<" in result and contains_marker(result) and not all(marker in source for marker in markers_of(result)):
+    if contains_marker(result) and not all(marker in source for marker in markers_of(result)):
         return False
-    # An envelope has an item with its braces: most texts need no closer look.
-    return "{" not in result or not is_envelope(result)
+    return not is_envelope(result)

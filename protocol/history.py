@@ -9,7 +9,7 @@ import attrs
 
 from .redaction import redacted
 
-__all__ = ["ELLIPSIS", "ChatMessage", "Turn", "chat_messages", "cut", "project"]
+__all__ = ["ELLIPSIS", "ChatMessage", "Turn", "chat_messages", "cut", "project", "turn_name"]
 
 ELLIPSIS = "…"
 _SENTENCE_MARKS = ".!?"
@@ -29,6 +29,11 @@ class Turn:
     user: str = attrs.field(repr=redacted)
     assistant: str = attrs.field(repr=redacted)
     content_ref: str | None = attrs.field(default=None, eq=False)
+
+
+def turn_name(request_id: str, parent_id: str) -> str:
+    """`REQUEST/PARENT`, the name by which the content of a turn is looked up."""
+    return f"{request_id}/{parent_id}"
 
 
 class ChatMessage(dict[str, str]):

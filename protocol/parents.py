@@ -65,8 +65,8 @@ def _column(event: ParentEvent) -> dict[ParentState, ParentState]:
 
 
 _BY_ACCEPT, _BY_REJECT, _BY_CLOSE = map(_column, (_E.ACCEPT, _E.REJECT, _E.CLOSE))
-_BY_COMMIT, _BY_FAIL_COMMIT = map(_column, (_E.COMMIT, _E.FAIL_COMMIT))
 # Python 3.11 looks a member of an enumeration up by a call.
+_COMMIT, _FAIL_COMMIT = ParentEvent.COMMIT, ParentEvent.FAIL_COMMIT
 _PENDING, _ACCEPTED_STATE = ParentState.PENDING, ParentState.ACCEPTED
 _UNKNOWN_PARENT, _INVALID_RESULT = AckStatus.UNKNOWN_PARENT, AckStatus.INVALID_RESULT
 _ACCEPTED, _REJECTED = AckStatus.ACCEPTED, AckStatus.REJECTED
@@ -182,13 +182,10 @@ class RequestParents:
         states, results, parents = self._states, self._results, self._parents
         committed: list[str] = []
         for position, place in enumerate(run):
-            fails = bool(failed) and position in failed
-            following = (_BY_FAIL_COMMIT if fails else _BY_COMMIT).get(states[place])
-            if following is None:
-                raise IllegalTransition(states[place], _E.FAIL_COMMIT if fails else _E.COMMIT)
-            states[place] = following
+            event = _FAIL_COMMIT if position in failed else _COMMIT
+            states[place] = next_state(states[place], event)
             results[place] = None
-            if not fails:
+            if event is _COMMIT:
                 committed.append(parents[place].id)
         self._held -= len(run)
         return tuple(committed)
