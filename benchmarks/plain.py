@@ -6,7 +6,7 @@ each other on random operations.
 
 Rules. Each operation first ends the windows that are due. A session that was not used for longer than the TTL is
 dropped when it is next met. What decides is written here for speed, but for two rules of `protocol`: what is a clean
-result, and why a handoff is not valid.
+result, and whether a handoff is valid.
 
 Left out, and said beside every ratio: order between the requests of a session, the ledger of closed requests, content,
 failing commits and faults, arguments of the wrong type, statistics, and use from more than one thread.
@@ -38,7 +38,7 @@ from dragoman import (
     Turn,
 )
 from dragoman.protocol.content import is_clean_result
-from dragoman.protocol.handoff import examine, in_source_order
+from dragoman.protocol.handoff import examine, in_source_order, is_plainly_valid
 from dragoman.protocol.history import project
 
 __all__ = ["LEFT_OUT", "Plain"]
@@ -126,10 +126,11 @@ class Plain:
 
     def register(self, handoff: Handoff) -> RegisterReply:
         now_ns = self._now()
-        if not _is_plainly_valid(handoff):
+        if not is_plainly_valid(handoff):
             reason = examine(handoff)
             if reason is not None:
                 return RegisterReply(RegisterStatus.INVALID_HANDOFF, reason)
+            handoff = in_source_order(handoff)
         if not self._takes_part(handoff.provider, handoff.mode, handoff.purpose):
             return _NOT_PARTICIPATING
         session = self._session(handoff.session_id, now_ns)
@@ -147,7 +148,7 @@ class Plain:
                 return _OVERLOADED
         else:
             self._use(session, now_ns)
-        handle = _Handle(request_id, session, in_source_order(handoff).parents)
+        handle = _Handle(request_id, session, handoff.parents)
         self._handles[request_id] = session.handles[request_id] = handle
         return _REGISTERED
 
@@ -337,25 +338,3 @@ class Plain:
             and purpose == Purpose.PRIMARY_TRANSLATION
             and self._providers.get(provider, _UNLISTED).kind == "ai"
         )
-
-
-def _is_plainly_valid(handoff: Handoff) -> bool:
-    """Whether a handoff is valid beyond doubt; `examine` judges the others, and finds the reason."""
-    parents = handoff.parents
-    for text in (handoff.request_id, handoff.session_id, handoff.provider, handoff.mode, handoff.purpose):
-        if not text or not isinstance(text, str):
-            return False
-    if type(parents) is not tuple or not parents:
-        return False
-    ids, orders = set(), set()
-    for parent in parents:
-        if type(parent) is not Parent:
-            return False
-        parent_id, order, source = parent.id, parent.order, parent.source
-        if type(parent_id) is not str or type(source) is not str or type(order) is not int:
-            return False
-        if not parent_id or not source or order < 0 or "<" in source:
-            return False
-        ids.add(parent_id)
-        orders.add(order)
-    return len(ids) == len(orders) == len(parents)

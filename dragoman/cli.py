@@ -7,14 +7,24 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError
 from loguru import logger
 
 from .exploring import explore, replay_saved
 from .loading import load
-from .terminal import FAILED, INTERRUPTED, PASSED, USAGE, console, scenario_files, speaks_unicode
+from .terminal import (
+    FAILED,
+    INTERRUPTED,
+    PASSED,
+    USAGE,
+    ScenarioPaths,
+    Switch,
+    console,
+    scenario_files,
+    speaks_unicode,
+)
 
 if TYPE_CHECKING:
     from .scenarios import Result
@@ -56,14 +66,12 @@ app.command(load)
 
 @app.command
 def replay(
-    paths: Annotated[
-        list[Path] | None, Parameter(name="path", show_default=False, json_list=False, json_dict=False)
-    ] = None,
+    paths: ScenarioPaths = None,
     /,
     *,
     seed: int = 0,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    timeline: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Switch = False,
+    timeline: Switch = False,
     schedule: Path | None = None,
 ) -> int:
     """Replay scenarios against the real actors in virtual time.

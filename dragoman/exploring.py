@@ -8,14 +8,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
-from cyclopts import Parameter
 from loguru import logger
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from .terminal import FAILED, PASSED, USAGE, console, scenario_files, speaks_unicode
+from .terminal import (
+    FAILED,
+    PASSED,
+    USAGE,
+    ScenarioPaths,
+    Switch,
+    console,
+    scenario_files,
+    seconds,
+    speaks_unicode,
+    usage,
+)
 
 if TYPE_CHECKING:
     from .scenarios import Result
@@ -27,16 +37,14 @@ _DEFAULT_FILE = "schedule.json"
 
 
 def explore(
-    paths: Annotated[
-        list[Path] | None, Parameter(name="path", show_default=False, json_list=False, json_dict=False)
-    ] = None,
+    paths: ScenarioPaths = None,
     /,
     *,
     schedules: int | None = None,
     strategy: Literal["random", "pct", "exhaustive"] = "random",
     seed: int = 0,
     budget: str | None = None,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Switch = False,
     save: str = _DEFAULT_FILE,
 ) -> int:
     """Run scenarios under many delivery orders, and shrink the first failure of each.
@@ -68,15 +76,15 @@ def explore(
 
     logger.remove()
     if schedules is not None and schedules < 1:
-        return _usage("--schedules must be at least 1")
-    budget_s = None if budget is None else _seconds(budget)
+        return usage("--schedules must be at least 1")
+    budget_s = None if budget is None else seconds(budget)
     if budget is not None and budget_s is None:
-        return _usage("--budget must be a duration: a number with ms, s, min or h, or seconds")
+        return usage("--budget must be a duration: a number with ms, s, min or h, or seconds")
     if budget_s == 0:
-        return _usage("--budget must be more than 0")
+        return usage("--budget must be more than 0")
     refused = place_refused(Path(save)) if save else "must be the name of a file"
     if refused is not None:
-        return _usage(f"{_save_option(save)}: {refused}")
+        return usage(f"{_save_option(save)}: {refused}")
     results: list[Explored] = []
     missing = False
     free = _free_files(Path(save))
@@ -102,11 +110,6 @@ def explore(
     return PASSED if all(result.passed for result in results) else FAILED
 
 
-def _usage(what: str) -> int:
-    console(sys.stderr).print(f"dragoman: {what}")
-    return USAGE
-
-
 def _save_option(place: str) -> str:
     from .scenarios.source import one_line
 
@@ -129,17 +132,6 @@ def _show(result: Explored) -> None:
 def _tell_unsaved(result: Explored) -> None:
     if result.unsaved is not None:
         console(sys.stderr).print(f"dragoman: {result.unsaved}")
-
-
-def _seconds(budget: str) -> float | None:
-    """A duration of the scenario language; None if it is none."""
-    from .scenarios.reading import duration_us
-
-    try:
-        amount = duration_us(float(budget))
-    except ValueError:
-        amount = duration_us(budget)
-    return None if amount is None else float(amount) / 1e6
 
 
 def _free_files(save: Path) -> Iterator[Path]:

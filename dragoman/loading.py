@@ -5,21 +5,19 @@ from __future__ import annotations
 import json as json_text
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
 from loguru import logger
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from .protocol.errors import InvalidArgument
+from .terminal import FAILED, PASSED, Switch, console, seconds, usage
 
 if TYPE_CHECKING:
     from .scenarios.load import LoadReport, Reached
 
 __all__ = ["load"]
 
-CLEAN, BROKEN, USAGE = 0, 1, 2
 _OPTIONS = {"duration_s": "duration", "switch_interval_s": "switch-interval"}
 """Options that do not have the name of their field."""
 
@@ -37,7 +35,7 @@ def load(
     seed: int = 0,
     commit_order: Literal["session", "request"] = "session",
     switch_interval: float | None = None,
-    json: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json: Switch = False,
 ) -> int:
     """Put one runtime under load through its public face, and judge what came of it.
 
@@ -74,17 +72,14 @@ def load(
     from .scenarios.load import run_load
     from .scenarios.load_options import LoadOptions
     from .scenarios.load_report import as_json, as_lines, verdict_line
-    from .scenarios.reading import duration_us
 
-    errors = _to(sys.stderr)
     lengths = {"--requests": requests, "--count": count, "--duration": duration}
     given = [option for option, value in lengths.items() if value is not None]
     if len(given) > 1:
-        errors.print(f"dragoman: {' and '.join(given)}: give only one of them")
-        return USAGE
+        return usage(f"{' and '.join(given)}: give only one of them")
     try:
-        amount = None if duration is None else duration_us(_number_or_text(duration))
-        if duration is not None and amount is None:
+        duration_s = None if duration is None else seconds(duration)
+        if duration is not None and duration_s is None:
             raise InvalidArgument("duration", "must be a number with ms, s, min or h, or seconds")
         options = LoadOptions(
             sessions=sessions,
@@ -93,7 +88,7 @@ def load(
             callers=callers,
             mode=mode,
             faults=faults,
-            duration_s=None if amount is None else float(amount) / 1e6,
+            duration_s=duration_s,
             count=count,
             seed=seed,
             commit_order=commit_order,
@@ -101,32 +96,24 @@ def load(
         )
     except InvalidArgument as error:
         option = _OPTIONS.get(error.field, error.field.replace("_", "-"))
-        errors.print(f"dragoman: --{option}: {error.problem}")
-        return USAGE
+        return usage(f"--{option}: {error.problem}")
     logger.remove()
     report = _with_progress(lambda progress: run_load(options, progress))
     if json:
         sys.stdout.write(json_text.dumps(as_json(report)) + "\n")
     else:
-        out = _to(sys.stdout)
+        out = console(sys.stdout)
         for line in as_lines(report):
             out.print(line)
         doubtful = "bold yellow" if report.verdict.ambiguous else "bold green"
         out.print(verdict_line(report), style=doubtful if report.verdict.clean else "bold red")
-    return CLEAN if report.verdict.clean else BROKEN
-
-
-def _number_or_text(duration: str) -> object:
-    try:
-        return float(duration)
-    except ValueError:
-        return duration
+    return PASSED if report.verdict.clean else FAILED
 
 
 def _with_progress(run: Callable[[Callable[[Reached], object] | None], LoadReport]) -> LoadReport:
     """Run with a bar on standard error, where that is a terminal."""
-    console = _to(sys.stderr)
-    if not console.is_terminal:
+    errors = console(sys.stderr)
+    if not errors.is_terminal:
         return run(None)
     columns: tuple[Any, ...] = (
         SpinnerColumn(),
@@ -134,7 +121,7 @@ def _with_progress(run: Callable[[Callable[[Reached], object] | None], LoadRepor
         BarColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=errors, transient=True) as bar:
         task = bar.add_task(" requests")
 
         def show(reached: Reached) -> None:
@@ -142,7 +129,3 @@ def _with_progress(run: Callable[[Callable[[Reached], object] | None], LoadRepor
             bar.update(task, completed=reached.ended, total=reached.of, description=f" requests{broken}")
 
         return run(show)
-
-
-def _to(stream: object) -> Console:
-    return Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)  # type: ignore[arg-type]

@@ -6,12 +6,33 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
 from rich.console import Console
 
-__all__ = ["FAILED", "INTERRUPTED", "PASSED", "USAGE", "console", "scenario_files", "speaks_unicode"]
+__all__ = [
+    "FAILED",
+    "INTERRUPTED",
+    "PASSED",
+    "USAGE",
+    "ScenarioPaths",
+    "Switch",
+    "console",
+    "scenario_files",
+    "seconds",
+    "speaks_unicode",
+    "usage",
+]
 
 PASSED, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+ScenarioPaths = Annotated[
+    list[Path] | None, Parameter(name="path", show_default=False, json_list=False, json_dict=False)
+]
+"""Files or folders of scenarios; None for those that ship."""
+Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
+"""What is off unless it is said."""
 
 
 def console(stream: object) -> Console:
@@ -31,3 +52,20 @@ def scenario_files(path: Path) -> Iterator[Path]:
 def speaks_unicode() -> bool:
     """Whether standard output can show any character."""
     return "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+
+
+def seconds(duration: str) -> float | None:
+    """A duration of the scenario language, in seconds; None if it is none."""
+    from .scenarios.reading import duration_us
+
+    try:
+        amount = duration_us(float(duration))
+    except ValueError:
+        amount = duration_us(duration)
+    return None if amount is None else float(amount) / 1e6
+
+
+def usage(what: str) -> int:
+    """Say what is wrong with the options; the exit status for it."""
+    console(sys.stderr).print(f"dragoman: {what}")
+    return USAGE

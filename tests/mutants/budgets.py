@@ -138,7 +138,7 @@ UNSEEN: dict[str, dict[Way, str]] = {
     "answers_at_once_without_the_right_to_run": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD},
     "closing_loses_a_message": {_SCENARIOS: _AT_REST, _EXPLORER: _AT_REST, _LOAD: _AT_REST},
     "delivers_without_the_right_to_run": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD},
-    "rests_without_looking_again": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD, _LOAD: _RARE},
+    "rests_without_looking_again": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD},
     "rests_without_the_lock": {_SCENARIOS: _ONE_THREAD, _EXPLORER: _ONE_THREAD},
     "takes_messages_after_its_close": {_SCENARIOS: _AT_REST, _EXPLORER: _AT_REST, _LOAD: _AT_REST},
     "calls_back_before_its_answer_is_there": {_PROPERTIES: _RARE},

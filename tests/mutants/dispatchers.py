@@ -9,10 +9,11 @@ import pytest
 
 from dragoman.actors.actor import Actor
 from dragoman.actors.futures import Future
+from dragoman.actors.mailbox import _BATCH, Mailbox
 from dragoman.actors.parking import Gate
 from dragoman.actors.running import here
 from dragoman.actors.simulation import SimulatedDispatcher
-from dragoman.actors.threads import _BATCH, ThreadDispatcher
+from dragoman.actors.threads import ThreadDispatcher
 from dragoman.actors.timers import TimerHeap
 
 from ..execution.mutants import MUTANTS as OF_EXECUTION
@@ -50,12 +51,13 @@ def parks_without_looking_again(patch: pytest.MonkeyPatch) -> None:
 def leaves_the_rest_to_nobody(patch: pytest.MonkeyPatch) -> None:
     """A thread that has its answer stops helping, and no worker is told of what is still ready."""
 
-    def run(self: ThreadDispatcher, mailbox: Any, until: Any) -> None:
-        more = mailbox.run(_BATCH, until)
+    def run_batch(self: Mailbox, until: Any = None) -> None:
+        more = self.run(_BATCH, until)
+        dispatcher: Any = self.dispatcher
         if more and until is not None:
-            self._ready.append(mailbox)
+            dispatcher._ready.append(self)
         elif more:
-            self.ready(mailbox)
+            dispatcher.ready(self)
 
     def help_only(self: ThreadDispatcher, future: Any, deadline: float | None) -> None:
         here.dispatcher = self
@@ -65,11 +67,11 @@ def leaves_the_rest_to_nobody(patch: pytest.MonkeyPatch) -> None:
                     mailbox = self._ready.popleft()
                 except IndexError:
                     break
-                self._run(mailbox, future)
+                mailbox.run_batch(future)
         finally:
             here.dispatcher = None
 
-    patch.setattr(ThreadDispatcher, "_run", run)
+    patch.setattr(Mailbox, "run_batch", run_batch)
     patch.setattr(ThreadDispatcher, "_help", help_only)
 
 

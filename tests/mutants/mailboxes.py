@@ -21,18 +21,24 @@ def let_others_in() -> None:
         os.stat(os.curdir)
 
 
+def let_others_in_instead(_self: object) -> None:
+    let_others_in()
+
+
 @planted("mailbox", _HERE)
 def delivers_without_the_right_to_run(patch: pytest.MonkeyPatch) -> None:
     """Who finds a prompt actor at rest does not take the right to run it: two threads handle its messages at once."""
 
-    def put(self: Mailbox, envelope: Any, /) -> None:
+    put = Mailbox.put
+
+    def put_beside(self: Mailbox, envelope: Any, /) -> None:
         if self._prompt and hasattr(self, "_at_rest") and not self._incoming and not self._closed:
             let_others_in()
             self._deliver(envelope)
         else:
-            self._enqueue(envelope)
+            put(self, envelope)
 
-    patch.setattr(Mailbox, "put", put)
+    patch.setattr(Mailbox, "put", put_beside)
 
 
 @planted("mailbox", _HERE)
@@ -59,27 +65,8 @@ def answers_at_once_without_the_right_to_run(patch: pytest.MonkeyPatch) -> None:
 
 @planted("mailbox", _HERE)
 def rests_without_looking_again(patch: pytest.MonkeyPatch) -> None:
-    """What came in the moment in which a sender gave the right to run back is left behind."""
-
-    def deliver(self: Mailbox, envelope: Any) -> None:
-        runs = True
-        try:
-            self._at_once += 1
-            self._current = envelope
-            if self.actor is None:
-                mailboxes._answer_stopped(envelope)
-            else:
-                self.actor.receive(envelope)
-            self._current = None
-            if not self._incoming:
-                let_others_in()
-                self._at_rest = None
-                runs = False
-        finally:
-            if runs:
-                self._run_here()
-
-    patch.setattr(Mailbox, "_deliver", deliver)
+    """What came while a sender handled its message is left behind as it gives the right to run back."""
+    patch.setattr(Mailbox, "_resume", let_others_in_instead)
 
 
 @planted("mailbox", _HERE)
