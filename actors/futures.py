@@ -96,7 +96,7 @@ class Future(pykka.Future[T]):
         try:
             return self._answer()
         finally:
-            if interrupts.pending and here.dispatcher is None:
+            if interrupts.pending:
                 interrupts.raise_pending()
 
     def block(self, timeout_s: float | None) -> None:

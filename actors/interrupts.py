@@ -17,6 +17,8 @@ import signal
 import threading
 from types import CodeType, FrameType
 
+from .running import in_handler
+
 __all__ = ["WAITING", "guard", "hold", "raise_pending", "release"]
 
 _KERNEL = __name__.rpartition(".")[0] + "."
@@ -66,9 +68,9 @@ def keep(error: BaseException) -> None:
 
 
 def raise_pending() -> None:
-    """Raise the interrupt that was held, in the main thread, now that the kernel is left."""
+    """Raise the interrupt that was held, in the main thread, if the kernel is left now: not inside of a handler."""
     global pending
-    if pending and threading.current_thread() is threading.main_thread():
+    if pending and threading.current_thread() is threading.main_thread() and not in_handler():
         pending = False
         raise KeyboardInterrupt
 

@@ -18,8 +18,10 @@ quick: the sender's own mailbox stays taken meanwhile, what comes back to it wai
 actors that are prompt, since each mailbox is in it once.
 
 Not promised: any order between messages of senders that know nothing of each other; that a send returns while a prompt
-actor is stuck in a handler (none may block); that an actor is whole after an exception that was raised into it from
-outside, as a signal handler of the program may do (see `interrupts`); interpreters without an interpreter lock.
+actor is stuck in a handler (none may block); that what comes while a question is answered at once at the very end of a
+stack, which then raises `RecursionError`, is handled before the next message comes; that an actor is whole after an
+exception that was raised into it from outside, as a signal handler of the program may do (see `interrupts`);
+interpreters without an interpreter lock.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from pykka._envelope import Envelope
 
 from ..protocol.errors import ActorStopped
 from .answering import CallFailed, ReplyTo, answer, refuse
-from .running import DELIVERING
+from .running import DELIVERING, stack_is_deep
 
 if TYPE_CHECKING:
     from .actor import Actor
@@ -178,8 +180,8 @@ class Mailbox:
         except AttributeError:
             return LATER
         try:
-            actor = self.actor
-            if actor is None or self._incoming or self._closed:
+            actor: Any = self.actor
+            if self._incoming or self._closed:
                 return LATER
             answer = actor.answer_at_once(question)
             if answer is not LATER:
@@ -192,7 +194,7 @@ class Mailbox:
             return LATER  # the answer changes something at its very end only, and without a call
         except BaseException as error:
             self._at_once += 1
-            raise FaultAtOnce(actor.fail_at_once(question, error)) from None  # type: ignore[union-attr]
+            raise FaultAtOnce(actor.fail_at_once(question, error)) from None
         finally:
             self._at_rest = None
             if self._incoming:
@@ -229,11 +231,15 @@ class Mailbox:
 
     def _resume(self) -> None:
         """Run what came in the moment in which the right to run was given back: its sender may have found it taken."""
+        leave = stack_is_deep()
         try:
             del self._at_rest
         except AttributeError:
             return
-        self.run_batch()
+        if leave:
+            self.dispatcher.ready(self)  # type: ignore[union-attr]
+        else:
+            self.run_batch()
 
     def run_batch(self, until: Future[Any] | None = None) -> None:
         """Deliver a batch, or until `until` is done, for whoever has the right to run; what is left is ready again."""

@@ -14,6 +14,8 @@ __all__ = ["DELIVERING", "here", "in_handler", "stack_is_deep"]
 
 _ROOM = 200
 """Frames that a chain of handlers, with a log sink or a callback at its end, has room in."""
+_ROOM_TO_LEAVE = 40
+"""Frames in which a message is enqueued and a worker is woken, or started."""
 
 
 class _Here(threading.local):
@@ -45,9 +47,18 @@ def in_handler() -> bool:
 
 
 def stack_is_deep() -> bool:
-    """Whether handlers had better not run on this stack: one that it ends in the middle of is left half-done."""
+    """Whether handlers had better not run on this stack: one that it ends in the middle of is left half-done.
+
+    Raises `RecursionError` where not even leaving a message to a worker is sure to fit: before anything is done.
+    """
     try:
         sys._getframe(sys.getrecursionlimit() - _ROOM)
     except ValueError:
         return False
+    _reach(_ROOM_TO_LEAVE)
     return True
+
+
+def _reach(frames: int) -> None:
+    if frames:
+        _reach(frames - 1)

@@ -99,7 +99,7 @@ class ThreadDispatcher(Dispatcher):
             mailbox.leave(envelope)
         else:
             mailbox.put(envelope)
-        if interrupts.pending and here.dispatcher is None:
+        if interrupts.pending:
             interrupts.raise_pending()
 
     def wait(self, future: Future[Any], timeout_s: float | None, *, helping: bool = True) -> None:
@@ -148,13 +148,7 @@ class ThreadDispatcher(Dispatcher):
             except IndexError:  # another thread took the last one
                 return
             self._waking = True
-            try:
-                gate.open()
-            except RecursionError:
-                # The caller's stack ends right here: the worker sleeps on, and the next one to come wakes it.
-                self._waking = False
-                self._parked.append(gate)
-                raise
+            gate.open()
         elif self._unstarted:
             self._start_worker()
 

@@ -10,6 +10,8 @@ import pytest
 
 from dragoman import Handoff, Parent, Runtime
 
+from ..stacks import at_depth, stack_depth
+
 PATIENCE_S = 20.0
 
 Call = Callable[[Runtime, str], Any]
@@ -31,13 +33,9 @@ def handoff(request: str) -> Handoff:
     return Handoff(request, "s1", "openai", "select-element", parents)
 
 
-def at_depth(depth: int, call: Callable[[], Any]) -> Any:
-    return at_depth(depth - 1, call) if depth else call()
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_from_the_end_of_a_stack_is_answered_or_raises_and_harms_nobody(name: str) -> None:
-    used = len_of_stack()
+    used = stack_depth()
     with Runtime() as runtime:
         raised = 0
         for left in range(2, 240, 3):
@@ -56,11 +54,3 @@ def test_a_call_from_the_end_of_a_stack_is_answered_or_raises_and_harms_nobody(n
         counts = runtime.snapshot(PATIENCE_S).counts
     assert (counts.failed, counts.queued, counts.sent) == (0, 0, counts.handled + counts.dead)
     assert runtime.close().clean
-
-
-def len_of_stack() -> int:
-    depth = 0
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        depth, frame = depth + 1, frame.f_back
-    return depth

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import Counter
@@ -15,6 +16,7 @@ from dragoman.actors.futures import Future, WaitTimeout
 from dragoman.actors.mailbox import Envelope, Mailbox
 from dragoman.actors.threads import ThreadDispatcher
 
+from ..stacks import at_depth, stack_depth
 from .probes import PATIENCE_S, Block, Countdown, Do, Doer, end, in_threads, mailbox_of, start
 
 CALLERS = 8
@@ -69,6 +71,37 @@ def test_some_handlers_run_on_the_callers_thread_beside_the_workers(threaded: Th
         if threading.get_ident() in where:
             break
     assert threading.get_ident() in where
+
+
+def test_who_has_nearly_used_up_its_stack_wakes_a_worker_instead_of_helping(
+    threaded: ThreadDispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ref = start(Doer, threaded)
+    wake = threaded._wake
+    monkeypatch.setattr(threaded, "_wake", lambda: None)
+    answer = ref.ask(Do(lambda _actor: at_depth(100, threading.get_ident)), block=False)
+    monkeypatch.setattr(threaded, "_wake", wake)
+    where = at_depth(sys.getrecursionlimit() - stack_depth() - 60, lambda: answer.get(timeout=PATIENCE_S))
+    assert where != threading.get_ident()
+
+
+def test_from_the_end_of_a_stack_a_message_is_sent_and_handled_or_not_sent() -> None:
+    dispatcher = ThreadDispatcher(workers=1)
+    ref, sent, raised = start(Doer, dispatcher), 0, 0
+    seen: list[int] = []
+    for left in range(1, 80):
+        handled = Countdown(1)
+        message = Do(lambda _actor, handled=handled, left=left: (seen.append(left), handled.count()))
+        try:
+            at_depth(sys.getrecursionlimit() - stack_depth() - left, lambda message=message: ref.tell(message))
+        except RecursionError:
+            raised += 1
+        else:
+            sent += 1
+            assert handled.wait() == 0
+    end(dispatcher)
+    assert (len(seen), dispatcher.counts().sent) == (sent, sent)
+    assert raised > 0 < sent
 
 
 def test_handlers_run_without_anybody_who_waits(threaded: ThreadDispatcher) -> None:

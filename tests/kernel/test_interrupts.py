@@ -30,6 +30,10 @@ def test_an_interrupt_is_not_raised_in_a_handler_that_sends_through_a_ref() -> N
     run_program("held_interrupts", "in_a_handler_that_sends")
 
 
+def test_an_interrupt_is_not_raised_in_a_handler_that_its_sender_runs() -> None:
+    run_program("held_interrupts", "in_a_handler_of_its_sender_that_sends")
+
+
 def test_an_interrupt_in_a_callback_keeps_no_other_callback_from_its_answer() -> None:
     run_program("held_interrupts", "in_a_callback_that_sends")
 
@@ -52,6 +56,10 @@ def test_an_interrupt_in_a_wait_ends_it_at_once() -> None:
 
 def test_an_interrupt_as_an_answer_is_read_is_raised_by_that_call() -> None:
     run_program("held_interrupts", "as_an_answer_is_read")
+
+
+def test_an_interrupt_as_a_question_is_answered_at_once_is_raised_by_that_call() -> None:
+    run_program("held_interrupts", "as_a_question_is_answered_at_once")
 
 
 def test_an_interrupt_as_an_error_is_read_is_raised_by_that_call() -> None:

@@ -31,6 +31,15 @@ class Doer(Actor):
         return message[0](self)
 
 
+class Prompt(Doer):
+    """Does it in the thread that tells it to, and answers a question with it."""
+
+    prompt = True
+
+    def answer_at_once(self, question: Any) -> Any:
+        return question
+
+
 def interrupt() -> None:
     signal.raise_signal(signal.SIGINT)
 
@@ -131,6 +140,34 @@ def as_a_worker_is_woken() -> None:
     for _ in range(3):
         show_life(ref)
     assert dispatcher.stop(PATIENCE_S) == ()
+
+
+def in_a_handler_of_its_sender_that_sends() -> None:
+    """Nor does it where the thread that sent a message handles it at once."""
+    dispatcher = ThreadDispatcher(workers=0)
+    ref, other = Prompt.start(dispatcher), Prompt.start(dispatcher)
+    steps: list[str] = []
+
+    def handler(_actor: object) -> None:
+        interrupt()
+        assert other.ask((lambda _actor: "answer",), block=False).get(timeout=0) == "answer"
+        steps.append("end of the handler")
+
+    expect_interrupt(lambda: ref.tell((handler,)))
+    assert steps == ["end of the handler"], "the handler was torn"
+    dispatcher.stop(PATIENCE_S)
+
+
+def as_a_question_is_answered_at_once() -> None:
+    """An interrupt while a question is answered without a message is raised by that call."""
+    dispatcher = ThreadDispatcher(workers=0)
+    mailbox = Prompt(dispatcher).spawn()
+    interrupt_on_entry(Prompt.answer_at_once)
+    expect_interrupt(lambda: dispatcher.ask_at_once(mailbox, "question"))
+    answer = dispatcher.ask_at_once(mailbox, "question")
+    assert answer is not None
+    assert answer.get() == "question"
+    dispatcher.stop(PATIENCE_S)
 
 
 def show_life(ref: Any) -> None:
