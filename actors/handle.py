@@ -135,8 +135,6 @@ class AcceptanceHandle(Actor):
         """An ACK that only moves its parent: nothing commits, closes or begins to wait by it."""
         if self._in_flight:
             return LATER
-        if self._cause is not None:
-            return _STALE
         parents, parent_id = self._parents, question[1]
         if self._by_hand or not (self._may_commit or self._has_waited) or not parents.moves_alone(parent_id):
             return LATER

@@ -106,7 +106,7 @@ class SessionContents:
             self._unstored_turns.popitem(last=False)
 
     def add_unstored_turns(self, turns: Sequence[Turn]) -> None:
-        for turn in turns[-_MAX_UNSTORED:]:
+        for turn in turns:
             self.add_unstored_turn(turn_name(turn.request_id, turn.parent_id))
 
     def hold(self, call_id: str, held: Waiting, limit_bytes: int) -> None:

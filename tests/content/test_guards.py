@@ -79,6 +79,20 @@ def test_whatever_happens_to_content_and_proposals_is_seen_by_who_watches() -> N
     ]
 
 
+@pytest.mark.parametrize(("enabled", "told"), [(True, "stored"), (False, "content_disabled")])
+def test_what_happens_to_each_turn_is_seen_by_who_watches(enabled: bool, told: str) -> None:
+    with simulated(content_enabled=enabled) as runtime:
+        seen: list[object] = []
+        runtime.dispatcher.observer = lambda _kind, actor, what: seen.append(what) if actor == "ContentStore" else None
+        parents = tuple(Parent(f"p{place}", place, "source") for place in range(2))
+        runtime.register(Handoff("r1", "s1", "openai", "select-element", parents)).get()
+        for parent in ("p1", "p0"):
+            runtime.acknowledge("r1", parent, "text").get()
+        runtime.dispatcher.observer = None
+    states = [what for what in seen if isinstance(what, tuple)]
+    assert states == [("content", "s1", "r1/p0", told), ("content", "s1", "r1/p1", told)]
+
+
 @pytest.fixture
 def late(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     """A runtime whose timers are late, as those of a busy machine are; its entries live for a second."""

@@ -11,6 +11,7 @@ import random
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -221,6 +222,55 @@ def test_a_call_that_is_cancelled_before_its_task_has_run_never_reaches_the_prov
         cancelled.set()
         assert first.get(PATIENCE_S).quality == "COMPLETE"
     assert begun == ["r1/1"]
+
+
+class Held:
+    """Answers well, once it is let go."""
+
+    def __init__(self) -> None:
+        self.called = threading.Event()
+        self.release = asyncio.Event()
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    async def complete(self, call: ProviderCall) -> Completion:
+        self.loop = asyncio.get_running_loop()
+        self.called.set()
+        await self.release.wait()
+        return good_answer(call)
+
+    def let_go(self) -> None:
+        assert self.loop is not None
+        self.loop.call_soon_threadsafe(self.release.set)
+
+
+def test_a_parent_that_was_rejected_by_hand_is_not_applied() -> None:
+    provider, document = Held(), TextDocument(_sources("r1"))
+    with Runtime() as runtime:
+        running = runtime.translate(
+            TranslationRequest("r1", "s1", _sources("r1"), "de"), provider=provider, feature=document
+        )
+        assert provider.called.wait(PATIENCE_S)
+        assert runtime.reject("r1", "p7").get(PATIENCE_S).status == "REJECTED"
+        provider.let_go()
+        assert running.get(PATIENCE_S).quality == "COMPLETE"
+        turns = runtime.history("s1", max_turns=PARENTS).get(PATIENCE_S)
+    assert document["p7"] == "r1 parent 7"
+    assert document["p6"] == mapped("r1 parent 6")
+    assert "p7" not in [turn.parent_id for turn in turns]
+
+
+def test_a_parent_that_was_accepted_by_hand_is_recorded(tmp_path: Path) -> None:
+    provider, document = Held(), TextDocument(_sources("r1"), by_hand=True)
+    with Runtime(Settings(feature_history=str(tmp_path / "applied.db"))) as runtime:
+        running = runtime.translate(
+            TranslationRequest("r1", "s1", _sources("r1"), "de"), provider=provider, feature=document
+        )
+        assert provider.called.wait(PATIENCE_S)
+        assert runtime.acknowledge("r1", "p7", "by hand").get(PATIENCE_S).status == "ACCEPTED"
+        provider.let_go()
+        running.get(PATIENCE_S)
+        recorded = runtime.feature_history().get(PATIENCE_S)
+    assert [(entry.parent_id, entry.translated) for entry in recorded] == [("p7", "by hand")]
 
 
 @pytest.mark.usefixtures("switch_interval")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
+import sys
 import threading
 from typing import Any
 
@@ -15,8 +16,9 @@ from dragoman.actors.futures import Answered, Future
 from dragoman.actors.mailbox import LATER, Envelope, Mailbox
 from dragoman.actors.simulation import SimulatedDispatcher
 from dragoman.actors.threads import ThreadDispatcher
-from dragoman.protocol.errors import ActorFailed, BlockingInHandler, InvalidArgument
+from dragoman.protocol.errors import ActorFailed, ActorStopped, BlockingInHandler, InvalidArgument
 
+from ..stacks import at_depth, stack_depth
 from .probes import PATIENCE_S, Countdown, Do, Doer, Stopper, conserved, in_threads
 from .test_mailbox import SENDERS, Careful, send_all
 
@@ -30,6 +32,8 @@ class Prompt(Doer):
     def answer_at_once(self, message: Any) -> Any:
         if message == "a fault":
             raise LookupError("a secret text")
+        if message == "too deep":
+            raise RecursionError
         return message if isinstance(message, str) and len(message) < 10 else LATER
 
 
@@ -219,6 +223,68 @@ def test_a_question_at_once_waits_behind_what_came_before(threaded: ThreadDispat
 
     threaded.ask(mailbox, Do(act)).get(PATIENCE_S)
     assert [future.get(PATIENCE_S) for future in asked] == ["before"]
+
+
+def test_no_question_is_answered_at_once_while_somebody_watches(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    threaded.observer = lambda *_what: None
+    assert threaded.ask_at_once(mailbox, "text") is None
+    threaded.observer = None
+    assert at_once(threaded, mailbox, "text").get() == "text"
+
+
+def test_no_question_is_answered_at_once_inside_of_a_handler(threaded: ThreadDispatcher) -> None:
+    mailbox, other = prompt(threaded), Doer(threaded).spawn()
+    answer = threaded.ask(other, Do(lambda _actor: threaded.ask_at_once(mailbox, "text")))
+    assert answer.get(PATIENCE_S) is None
+
+
+def overtaken(mailbox: Mailbox, message: str) -> None:
+    """Put a message where its sender has come too late for the right to run, and its runner too early for it."""
+    mailbox._incoming = [Envelope(message)]
+    mailbox._queued += 1
+
+
+def test_what_came_as_the_right_to_run_was_given_back_is_handled_first(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    overtaken(mailbox, "before a question")
+    assert mailbox.ask_at_once("question") is LATER
+    overtaken(mailbox, "before a message")
+    threaded.ask(mailbox, "a message, too long").get(PATIENCE_S)
+    assert mailbox.actor.seen == ["before a question", "before a message", "a message, too long"]  # type: ignore[union-attr]
+
+
+def test_from_the_end_of_a_stack_what_came_meanwhile_is_left_to_a_worker(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    where: list[int] = []
+    handled = Countdown(1)
+
+    def ask_as_another_has_sent() -> object:
+        mailbox._incoming = [Envelope(Do(lambda _actor: (where.append(threading.get_ident()), handled.count())))]
+        mailbox._queued += 1
+        return mailbox.ask_at_once("question")
+
+    depth = sys.getrecursionlimit() - stack_depth() - 100
+    assert at_depth(depth, ask_as_another_has_sent) is LATER
+    assert handled.wait() == 0
+    assert where != [threading.get_ident()]
+
+
+def test_what_comes_after_the_end_of_a_prompt_actor_is_dead(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    threaded.retire(mailbox)
+    with pytest.raises(ActorStopped):
+        threaded.ask(mailbox, "text").get(PATIENCE_S)
+    counts = threaded.counts()
+    assert (counts.sent, counts.handled, counts.dead) == (1, 0, 1)
+
+
+def test_an_answer_at_once_that_runs_out_of_stack_is_given_later(threaded: ThreadDispatcher) -> None:
+    mailbox = prompt(threaded)
+    assert threaded.ask_at_once(mailbox, "too deep") is None
+    assert threaded.ask(mailbox, "too deep").get(PATIENCE_S) == "too deep"
+    counts = threaded.counts()
+    assert (counts.failed, counts.handled, conserved(counts)) == (0, 1, True)
 
 
 def test_a_fault_in_an_answer_at_once_is_that_of_any_handler(threaded: ThreadDispatcher) -> None:

@@ -246,6 +246,54 @@ def test_a_timer_that_raises_is_a_failure_of_its_actor_which_lives_on(simulated:
     assert failure.error_type == "AttributeError"
 
 
+class Prompting(Ringing):
+    prompt = True
+
+
+def test_a_timer_that_ends_its_own_message_ends_no_other(
+    threaded: ThreadDispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault of the kernel itself, in the thread of the timers."""
+    rung = Countdown(1)
+    ref = start(Prompting, threaded, rung)
+    receive = Prompting.receive
+
+    def break_once(actor: Prompting, envelope: Envelope[Any], again: bool = False) -> None:
+        if isinstance(envelope.message, TimerFired) and envelope.message.key == "broken":
+            raise SystemExit
+        receive(actor, envelope, again)
+
+    monkeypatch.setattr(Prompting, "receive", break_once)
+    start_timers(ref, ("broken", 1_000), ("whole", 2_000))
+    assert rung.wait() == 0
+
+
+class Asking(Doer):
+    """Asks another actor as its timer fires, and waits for the answer, which is there."""
+
+    prompt = True
+
+    def __init__(self, dispatcher: Dispatcher, other: pykka.ActorRef[Any], asked: Countdown) -> None:
+        super().__init__(dispatcher)
+        self.other = other
+        self.asked = asked
+
+    def on_timer(self, key: str) -> None:
+        answer: Any = self.other.ask(key, block=False)
+        assert answer.done
+        self.asked.count()
+        answer.get()
+
+
+def test_a_timer_may_not_wait_for_what_it_asks_even_if_it_is_there(threaded: ThreadDispatcher) -> None:
+    asked = Countdown(1)
+    ref = start(Asking, threaded, start(Prompting, threaded, Countdown(0)), asked)
+    start_timers(ref, ("bell", 1_000))
+    assert asked.wait() == 0
+    failures = ref.ask(Do(lambda actor: actor.failures), timeout=PATIENCE_S)
+    assert [failure.error_type for _kind, failure, _trace in failures] == ["BlockingInHandler"]
+
+
 def test_a_thousand_virtual_hours_are_quick(simulated: SimulatedDispatcher) -> None:
     ref = start(Restless, simulated)
     start_timers(ref, ("hourly", HOUR_US))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -9,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.protocol.handoff import Handoff, Parent, examine, in_source_order
+from dragoman.protocol.handoff import Handoff, Parent, examine, in_source_order, is_plainly_valid
+from dragoman.protocol.statuses import Purpose
 
 from ..strategies import parents
 
@@ -169,3 +172,48 @@ def test_source_order_is_the_order_of_the_orders(items: list[Parent]) -> None:
 
 def test_a_handoff_that_is_in_source_order_stays_the_same() -> None:
     assert in_source_order(GOOD) == GOOD
+
+
+class OddText(str):
+    """A text that is not exactly one."""
+
+    __slots__ = ()
+
+
+class OddParent(Parent):
+    """A parent that is not exactly one."""
+
+
+PLAIN = with_parents(Parent("p0", 0, "zero"), Parent("p1", 3, "one"), Parent("p2", 5, "two"))
+ODD: list[Any] = ["", None, 1, 3, True, -1, OddText("p1"), "p0", "<dm-abcdefgh-1/>", Purpose.STRUCTURED_RECOVERY, b"p1"]
+
+
+def one_change_away() -> Iterator[Handoff]:
+    for name in ("request_id", "session_id", "provider", "mode", "purpose"):
+        yield from (attrs.evolve(PLAIN, **{name: value}) for value in ODD)
+    for place, parent in enumerate(PLAIN.parents):
+        changed = [attrs.evolve(parent, **{name: value}) for name in ("id", "order", "source") for value in ODD]
+        for odd in [*changed, OddParent(*attrs.astuple(parent)), None, "p1"]:
+            yield with_parents(*PLAIN.parents[:place], odd, *PLAIN.parents[place + 1 :])
+    yield from (with_parents(*items) for items in itertools.permutations(PLAIN.parents))
+
+
+def test_what_is_plainly_valid_is_valid_as_it_stands() -> None:
+    """The short way in lets nothing through that the long one would refuse or change."""
+    for handoff in filter(is_plainly_valid, one_change_away()):
+        assert examine(handoff) is None, handoff
+        assert in_source_order(handoff) is handoff
+        texts = [handoff.request_id, handoff.session_id, handoff.provider, handoff.mode]
+        texts += [text for parent in handoff.parents for text in (parent.id, parent.source)]
+        assert {*map(type, texts), *map(type, handoff.parents), type(handoff.purpose)} <= {str, Parent, Purpose}
+
+
+@given(parents())
+def test_an_ordinary_handoff_is_plainly_valid(items: tuple[Parent, ...]) -> None:
+    assert is_plainly_valid(with_parents(*items))
+    assert is_plainly_valid(attrs.evolve(GOOD, purpose=Purpose.STRUCTURED_RECOVERY))
+
+
+@pytest.mark.parametrize("items", [None, (), [], "p1", 7])
+def test_what_has_no_parents_is_not_plainly_valid(items: Any) -> None:
+    assert not is_plainly_valid(attrs.evolve(GOOD, parents=items))
