@@ -39,7 +39,7 @@ from ..protocol.governance_messages import ApplyRetention, RetentionApplied
 from ..protocol.history import Turn, turn_name
 from ..protocol.mappings import FrozenMapping, WordMapping
 from ..protocol.messages import Inspect
-from ..protocol.payloads import Payload, text_bytes
+from ..protocol.payloads import Payload, texts_bytes
 from ..protocol.prompt_refs import PromptRefs, render_refs
 from ..protocol.records import CallRecord
 from ..protocol.retention import EvictionClass, Retention, eviction_class, why_not_released, why_not_stored
@@ -101,7 +101,7 @@ class ContentStore(Actor):
             return
         retention = self._entries.retention
         now_us, stamp = self.dispatcher.now_us(), self.dispatcher.stamp()
-        sizes = [text_bytes(turn.assistant) for turn in turns]
+        sizes = texts_bytes(turns.assistants)
         if (
             unwatched
             and retention.ttl_us is None
@@ -113,11 +113,12 @@ class ContentStore(Actor):
             self._entries.note(session.entries, turns, sizes, first, now_us, stamp)
             return
         self._entries.open_notes(session.entries)
-        for number, (turn, size) in enumerate(zip(turns, sizes, strict=True), first):
-            name = turn_name(turn.request_id, turn.parent_id)
+        columns = zip(turns.parent_ids, turns.assistants, sizes, strict=True)
+        for number, (parent_id, text, size) in enumerate(columns, first):
+            name = turn_name(turns.request_id, parent_id)
             reason = why_not_stored(retention, enabled=self._enabled, content_bytes=size)
             if reason is None:
-                entry = Entry(session.entries, name, turn.assistant, size, EvictionClass.TOP, number)
+                entry = Entry(session.entries, name, text, size, EvictionClass.TOP, number)
                 self._put(entry, now_us, stamp)
                 session.add_turn(entry)
             else:

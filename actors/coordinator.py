@@ -106,7 +106,8 @@ class AcceptanceCoordinator(Registrations):
         route = self._routes.get(question[0])
         if route is None:
             return _STALE
-        if not route.lane.open:
+        lane = route.lane
+        if not lane.quiet and not lane.open:
             return LATER
         if len(question) == 2:
             route.rejects = True

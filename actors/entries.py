@@ -23,7 +23,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 
-from ..protocol.history import Turn, turn_name
+from ..protocol.history import TurnRun, turn_name
 from ..protocol.retention import EvictionClass, Retention, is_over
 from ..protocol.statuses import MissReason
 from .entry import Entry, Notes, SessionEntries
@@ -80,46 +80,51 @@ class Entries:
         self.bytes += size
 
     def note(
-        self, session: SessionEntries, turns: Sequence[Turn], sizes: Sequence[int], first: int, now_us: int, stamp: int
+        self, session: SessionEntries, turns: TurnRun, sizes: Sequence[int], first: int, now_us: int, stamp: int
     ) -> None:
         """Note turns of these sizes, numbered from `first`, none larger than the limits, as if each were put."""
-        used, size, count = next(self._uses), sum(sizes), len(turns)
-        if self.bytes + size > self.retention.total_bytes:
-            if count > 1:
-                # Each may end something in another session, before the next one ends something in this.
-                for place, turn in enumerate(turns):
-                    self.note(session, (turn,), sizes[place : place + 1], first + place, now_us, stamp)
-                return
-            self._fit_session(session, 1, size)
-            self._fit_all(size)
-        session.notes.append(Notes(turns, sizes, first, used, now_us, stamp))
-        session.count += count
+        request_id, parent_ids, texts = turns.request_id, turns.parent_ids, turns.assistants
+        total = sum(sizes)
+        if self.bytes + total <= self.retention.total_bytes:
+            notes = Notes(request_id, parent_ids, texts, sizes, first, next(self._uses), now_us, stamp)
+            self._add_notes(session, notes, total)
+            return
+        for place, size in enumerate(sizes):
+            # Each may end something in another session, before the next one ends something in this.
+            if self.bytes + size > self.retention.total_bytes:
+                self._fit_session(session, 1, size)
+                self._fit_all(size)
+            one = slice(place, place + 1)
+            used = next(self._uses)
+            notes = Notes(request_id, parent_ids[one], texts[one], sizes[one], first + place, used, now_us, stamp)
+            self._add_notes(session, notes, size)
+
+    def _add_notes(self, session: SessionEntries, notes: Notes, size: int) -> None:
+        session.notes.append(notes)
+        session.count += len(notes.sizes)
         session.bytes += size
         self.bytes += size
         if not session.listed[_TOP]:
-            self._list(session, _TOP, used)
+            self._list(session, _TOP, notes.used)
         # Not before each of them: what goes is the same, since they come last.
         self._fit_session(session, 0, 0)
 
     def open_notes(self, session: SessionEntries) -> None:
         """Make entries of what was only noted, as if it always had been some."""
-        for request_id, parent_id, size, number in session.gone_notes:
+        for number, request_id, parent_id, size in session.gone_notes:
             entry = Entry(session, turn_name(request_id, parent_id), "", size, _TOP, number)
             entry.release(_EVICTED)
             session.tombstones[entry] = None
             self._opened(entry)
         session.gone_notes.clear()
         for notes in session.notes:
-            number = notes.first
-            for turn, size in zip(reversed(notes.turns), reversed(notes.sizes), strict=True):
-                name = turn_name(turn.request_id, turn.parent_id)
-                entry = Entry(session, name, turn.assistant, size, _TOP, number)
+            for number, name, text, size in notes.oldest_first():
+                entry = Entry(session, name, text, size, _TOP, number)
                 entry.used = entry.written = notes.used
                 entry.written_us = notes.written_us
                 entry.stamp = notes.stamp
                 self._add(entry)
                 self._opened(entry)
-                number += 1
         session.notes.clear()
 
     def use(self, entry: Entry) -> None:
@@ -247,18 +252,18 @@ class Entries:
     def _evict_notes(self, session: SessionEntries, count: int, size: int) -> None:
         """Evict the oldest of the notes written together, as far as so many, or with so many bytes, have to go."""
         notes = session.notes[0]
-        turns, sizes, number = notes.turns, notes.sizes, notes.first
-        gone = session.gone_notes
-        freed = 0
-        while turns and (count > 0 or size > freed):
-            turn, one = turns.pop(), sizes.pop()
-            gone.append((turn.request_id, turn.parent_id, one, number))
+        request_id, parent_ids, texts, sizes = notes.request_id, notes.parent_ids, notes.texts, notes.sizes
+        gone, number, freed = session.gone_notes, notes.first, 0
+        while sizes and (count > 0 or size > freed):
+            one = sizes.pop()
+            texts.pop()
+            gone.append((number, request_id, parent_ids.pop(), one))
             freed += one
             count -= 1
             number += 1
         ended = number - notes.first
         notes.first = number
-        if not turns:
+        if not sizes:
             session.notes.popleft()
         session.count -= ended
         session.bytes -= freed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 
-from ..protocol.history import Turn
+from ..protocol.history import turn_name
 from ..protocol.payloads import Payload, text_payload
 from ..protocol.retention import EvictionClass
 from ..protocol.statuses import ContentKind, MissReason, SerializationMode
@@ -14,24 +14,38 @@ __all__ = ["Entry", "Notes", "SessionEntries"]
 
 
 class Notes:
-    """Turns that were written together and are only noted: the last of `turns` and of `sizes` is the oldest.
+    """Turns of one request that were written together and are only noted. In each column the last is the oldest.
 
     `first` is the number of that one, `used` their place in the order of uses.
     """
 
-    __slots__ = ("first", "sizes", "stamp", "turns", "used", "written_us")
+    __slots__ = ("first", "parent_ids", "request_id", "sizes", "stamp", "texts", "used", "written_us")
 
     def __init__(
-        self, turns: Sequence[Turn], sizes: Sequence[int], first: int, used: int, written_us: int, stamp: int
+        self,
+        request_id: str,
+        parent_ids: Sequence[str],
+        texts: Sequence[str],
+        sizes: Sequence[int],
+        first: int,
+        used: int,
+        written_us: int,
+        stamp: int,
     ) -> None:
-        self.turns = list(turns)
-        self.turns.reverse()
-        self.sizes = list(sizes)
-        self.sizes.reverse()
+        self.request_id = request_id
+        self.parent_ids = [*reversed(parent_ids)]
+        self.texts = [*reversed(texts)]
+        self.sizes = [*reversed(sizes)]
         self.first = first
         self.used = used
         self.written_us = written_us
         self.stamp = stamp
+
+    def oldest_first(self) -> Iterator[tuple[int, str, str, int]]:
+        """Number, name, text and size of each."""
+        columns = zip(reversed(self.parent_ids), reversed(self.texts), reversed(self.sizes), strict=True)
+        for number, (parent_id, text, size) in enumerate(columns, self.first):
+            yield number, turn_name(self.request_id, parent_id), text, size
 
 
 class Entry:
@@ -122,7 +136,7 @@ class SessionEntries:
         self.by_ref: dict[str, Entry] = {}
         self.tombstones: OrderedDict[Entry, None] = OrderedDict()
         self.notes: deque[Notes] = deque()
-        self.gone_notes: deque[tuple[str, str, int, int]] = deque()
+        self.gone_notes: deque[tuple[int, str, str, int]] = deque()
         self.listed = [False for _ in EvictionClass]
 
     def __iter__(self) -> Iterator[Entry]:

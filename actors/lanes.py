@@ -54,6 +54,7 @@ class Lane:
         "emptying",
         "exposed",
         "passing_before",
+        "quiet",
         "resuming",
         "routes",
         "session_id",
@@ -74,6 +75,8 @@ class Lane:
         self.passing_before = 0
         self.asked: Route | None = None
         self._holds: set[str] = set()
+        self.quiet = True
+        """Whether nothing holds it, waits, or is on its way; if not, that may be so all the same."""
 
     @property
     def held(self) -> bool:
@@ -100,7 +103,10 @@ class Lane:
         """Whether an operation that has just come, or whose turn it is, may pass."""
         if self._holds or (self.waiting and not self.resuming):
             return False
-        return not self._unanswered or self.next_answer is None
+        if self._unanswered and self.next_answer is not None:
+            return False
+        self.quiet = not self.waiting
+        return True
 
     def passes_on(self, route: Route, envelope: Envelope[Any]) -> bool:
         """Pass an operation on to the handle of `route`, if it may pass: behind another one on that handle it may."""
@@ -118,10 +124,17 @@ class Lane:
         self._forget_answered()
         if answer is not None:
             self._unanswered.append(answer)
+            self.quiet = False
         self._current_route = route
 
     def hold(self, name: str) -> None:
         self._holds.add(name)
+        self.quiet = False
+
+    def wait(self, envelope: Envelope[Any]) -> None:
+        """An operation waits behind what was there before it."""
+        self.waiting.append(envelope)
+        self.quiet = False
 
     def release(self, name: str) -> None:
         """End a hold, if there is one of that name."""
@@ -187,7 +200,7 @@ class Lanes:
 
     def wait(self, lane: Lane, envelope: Envelope[Any]) -> Any:
         """Let an operation wait until what is before it in the lane has passed."""
-        lane.waiting.append(envelope)
+        lane.wait(envelope)
         self._wake_when_free(lane)
         return DEFERRED
 

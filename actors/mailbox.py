@@ -161,7 +161,7 @@ class Mailbox:
                     # Without a call: also where the stack is exhausted, the right to run comes back.
                     self._at_rest = None
                     if self._incoming:
-                        self._resume()
+                        self._resume(leave=False)
         if self._enqueue(envelope):
             if self._prompt:
                 self.run_batch()
@@ -198,7 +198,7 @@ class Mailbox:
         finally:
             self._at_rest = None
             if self._incoming:
-                self._resume()
+                self._resume(leave=stack_is_deep())
 
     def _enqueue(self, envelope: Envelope[Any]) -> bool:
         """Let an envelope wait its turn; whether the right to run is ours since nobody had it."""
@@ -229,9 +229,8 @@ class Mailbox:
             actor.receive(envelope)
         self._current = None
 
-    def _resume(self) -> None:
-        """Run what came in the moment in which the right to run was given back: its sender may have found it taken."""
-        leave = stack_is_deep()
+    def _resume(self, *, leave: bool) -> None:
+        """Run, or leave to a worker, what came as the right to run was given back: its sender found it taken."""
         try:
             del self._at_rest
         except AttributeError:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import base64
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import attrs
 from cachetools import FIFOCache
 
-from ..protocol.history import Turn, turn_name
+from ..protocol.history import Turn, TurnRun, turn_name
 from ..protocol.payloads import Payload
 from ..protocol.records import CallRecord
 from ..protocol.retention import MAX_WAITING
@@ -105,9 +105,9 @@ class SessionContents:
         if len(self._unstored_turns) > _MAX_UNSTORED:
             self._unstored_turns.popitem(last=False)
 
-    def add_unstored_turns(self, turns: Sequence[Turn]) -> None:
-        for turn in turns:
-            self.add_unstored_turn(turn_name(turn.request_id, turn.parent_id))
+    def add_unstored_turns(self, turns: TurnRun) -> None:
+        for parent_id in turns.parent_ids:
+            self.add_unstored_turn(turn_name(turns.request_id, parent_id))
 
     def hold(self, call_id: str, held: Waiting, limit_bytes: int) -> None:
         """Keep a value for a later reference; one that does not fit at all pushes nothing out."""

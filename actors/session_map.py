@@ -10,14 +10,13 @@ timer, set for that entry, serves all sessions.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections import OrderedDict
 from typing import Any
 
 import attrs
 
 from ..protocol.content_messages import DropContent
-from ..protocol.history import Turn
+from ..protocol.history import Turn, TurnRun
 from ..protocol.messages import CheckIdle, ClearSession, DropIfIdle, SessionChecked, SessionIdle, Unpin
 from ..protocol.records import CallRecord
 from ..protocol.replies import ClearReply
@@ -27,6 +26,7 @@ from .actor import handles
 from .dispatcher import Dispatcher
 from .holding import Holding
 from .mailbox import Envelope, Mailbox
+from .newest_turns import NewestTurns
 
 __all__ = ["ReportTo", "Session", "SessionMap", "SessionSnapshot"]
 
@@ -68,7 +68,7 @@ class Session:
 
     def __init__(self, max_turns: int, incarnation: int) -> None:
         self.incarnation = incarnation
-        self.turns: deque[Turn] = deque(maxlen=max_turns)
+        self.turns = NewestTurns(max_turns)
         self.written = 0
         self.turn_counter = 0
         self.records: OrderedDict[str, CallRecord] | None = None
@@ -79,7 +79,7 @@ class Session:
         self.expiring = False
         self.view: SessionSnapshot | None = None
 
-    def append(self, turns: Sequence[Turn]) -> None:
+    def append(self, turns: TurnRun) -> None:
         """Turns that come newest; the oldest ones make room."""
         self.turns.extend(turns)
         self.written += len(turns)

@@ -12,7 +12,7 @@ from typing import Any
 from ..protocol.content_messages import RefTurns, StoreTurns
 from ..protocol.errors import ActorFailed
 from ..protocol.execution_messages import ClaimTurns, CommitDirect, DirectCommitted
-from ..protocol.history import Turn, project
+from ..protocol.history import Turn, TurnRun, project
 from ..protocol.messages import (
     ClaimTurn,
     CommitTurns,
@@ -73,7 +73,7 @@ class SessionManager(SessionCalls):
         session = self._same(message)
         if session is None:
             return DirectCommitted(written=False)
-        return DirectCommitted(written=not self._write_all(message.session_id, session, (message.turn,)))
+        return DirectCommitted(written=not self._write_all(message.session_id, session, TurnRun.of(message.turn)))
 
     @handles(ClaimTurns)
     def _claim_for_calls(self, message: ClaimTurns, _envelope: Envelope[Any]) -> None:
@@ -122,7 +122,7 @@ class SessionManager(SessionCalls):
             session.view = SessionSnapshot(session_id, tuple(session.turns), session.turn_counter)
         return session.view
 
-    def _write_all(self, session_id: str, session: Session | None, turns: tuple[Turn, ...]) -> list[int]:
+    def _write_all(self, session_id: str, session: Session | None, turns: TurnRun) -> list[int]:
         """Write each turn that can be written, and use the session if any could; the places of the others."""
         failed: list[int] = []
         written = turns
@@ -136,7 +136,7 @@ class SessionManager(SessionCalls):
                 except Exception as error:
                     failed.append(place)
                     self._note_failed_commit(error)
-            written = tuple(turn for place, turn in enumerate(turns) if place not in failed)
+            written = turns.at([place for place in range(len(turns)) if place not in failed])
         if session is not None and written:
             self._use(session_id)
             self._store.tell(StoreTurns(session_id, first, written))
@@ -152,7 +152,7 @@ class SessionManager(SessionCalls):
             raise _InjectedFault
         if session is None:
             raise LookupError("no such session")
-        session.append((turn,))
+        session.append(TurnRun.of(turn))
 
     def _note_failed_commit(self, error: Exception) -> None:
         failure: ActorFailed = self._failure(error)

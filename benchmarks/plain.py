@@ -37,7 +37,7 @@ from dragoman import (
     Settings,
     Turn,
 )
-from dragoman.protocol.content import is_clean_result
+from dragoman.protocol.content import is_clean_anyhow, is_clean_result
 from dragoman.protocol.handoff import examine, in_source_order, is_plainly_valid
 from dragoman.protocol.history import project
 
@@ -177,7 +177,7 @@ class Plain:
         place = handle.places.get(parent_id)
         if place is None:
             return _UNKNOWN_PARENT
-        if not is_clean_result(result, handle.parents[place].source):
+        if not is_clean_anyhow(result) and not is_clean_result(result, handle.parents[place].source):
             return _INVALID_RESULT
         known = handle.results[place]
         if known is not None:

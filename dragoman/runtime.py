@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar
 
@@ -144,11 +144,17 @@ class Runtime(ExecutingFace, ContinuityFace):
         if not type(request_id) is type(parent_id) is type(result) is str:
             request_id, parent_id = text_of("request_id", request_id), text_of("parent_id", parent_id)
             result = exact(result) if isinstance(result, str) else None
-        return self._ask_at_once((request_id, parent_id, result), Acknowledge)
+        if self._closed:
+            raise RuntimeClosed
+        fields = request_id, parent_id, result
+        return self._dispatcher.ask_at_once(self._coordinator, fields) or self._ask(Acknowledge(*fields))
 
     def reject(self, request_id: str, parent_id: str) -> Future[AckReply]:
         """Say that a parent was not accepted (C3.3, C18): it makes no turn, and holds up nobody behind it."""
-        return self._ask_at_once((text_of("request_id", request_id), text_of("parent_id", parent_id)), Reject)
+        fields = text_of("request_id", request_id), text_of("parent_id", parent_id)
+        if self._closed:
+            raise RuntimeClosed
+        return self._dispatcher.ask_at_once(self._coordinator, fields) or self._ask(Reject(*fields))
 
     def cancel(self, request_id: str) -> Future[CloseReply]:
         """End a request as cancelled (C9): its execution, and its handle; what has committed stays.
@@ -344,12 +350,6 @@ class Runtime(ExecutingFace, ContinuityFace):
         if self._closed:
             raise RuntimeClosed
         return self._dispatcher.ask(mailbox or self._coordinator, message)
-
-    def _ask_at_once(self, fields: tuple[str, ...], message: Callable[..., object]) -> Future[Any]:
-        """Ask the coordinator by the fields of a message, and by the message itself if that has to be sent."""
-        if self._closed:
-            raise RuntimeClosed
-        return self._dispatcher.ask_at_once(self._coordinator, fields) or self._ask(message(*fields))
 
     def _send(self, mailbox: Mailbox, message: object, future: Future[Any] | None = None) -> Future[Any]:
         future = Future(self._dispatcher) if future is None else future

@@ -7,7 +7,7 @@ from typing import Any
 
 from .markers import contains_marker, markers_of
 
-__all__ = ["is_blank", "is_clean_result", "is_envelope"]
+__all__ = ["is_blank", "is_clean_anyhow", "is_clean_result", "is_envelope"]
 
 
 def is_blank(text: str) -> bool:
@@ -25,8 +25,6 @@ def is_envelope(text: str) -> bool:
     That is a mapping with the key `translations`, or a bare list, of one or more items with `id` and `text`.
     Any other JSON is ordinary text.
     """
-    if "{" not in text:
-        return False  # there is no item in it: most texts need no closer look
     body = text.strip()
     if not (body.startswith("{") and body.endswith("}")) and not (body.startswith("[") and body.endswith("]")):
         return False
@@ -37,6 +35,11 @@ def is_envelope(text: str) -> bool:
         return False
     items = value.get("translations") if isinstance(value, dict) else value
     return isinstance(items, list) and bool(items) and all(_is_item(item) for item in items)
+
+
+def is_clean_anyhow(result: object) -> bool:
+    """Whether `result` is clean whatever its source is: as most are, with nothing in them that needs a closer look."""
+    return type(result) is str and result != "" and "<" not in result and "{" not in result and not result.isspace()
 
 
 def is_clean_result(result: object, source: str) -> bool:

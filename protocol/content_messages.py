@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from .continuity import FollowUpCounts
-from .history import Turn
+from .history import Turn, TurnRun
 from .payloads import Payload
 from .records import Call, CallRecord
 from .redaction import redacted
@@ -103,7 +103,7 @@ class StoreTurns:
 
     session_id: str
     first: int
-    turns: tuple[Turn, ...]
+    turns: TurnRun
 
 
 @attrs.frozen

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
 import attrs
 
 from .redaction import redacted
 
-__all__ = ["ELLIPSIS", "ChatMessage", "Turn", "chat_messages", "cut", "project", "turn_name"]
+__all__ = ["ELLIPSIS", "ChatMessage", "Turn", "TurnRun", "chat_messages", "cut", "project", "turn_name"]
 
 ELLIPSIS = "…"
 _SENTENCE_MARKS = ".!?"
@@ -29,6 +29,46 @@ class Turn:
     user: str = attrs.field(repr=redacted)
     assistant: str = attrs.field(repr=redacted)
     content_ref: str | None = attrs.field(default=None, eq=False)
+
+
+@attrs.frozen
+class TurnRun:
+    """Turns of one request that follow one another, as columns: hardly one of them is ever read as a turn.
+
+    A run of accepted parents is committed as a whole, and a session keeps the newest few turns of it.
+    """
+
+    request_id: str
+    parent_ids: tuple[str, ...]
+    users: tuple[str, ...] = attrs.field(repr=redacted)
+    assistants: tuple[str, ...] = attrs.field(repr=redacted)
+
+    @classmethod
+    def of(cls, turn: Turn) -> TurnRun:
+        """The run of one turn."""
+        return cls(turn.request_id, (turn.parent_id,), (turn.user,), (turn.assistant,))
+
+    def __len__(self) -> int:
+        return len(self.parent_ids)
+
+    def __iter__(self) -> Iterator[Turn]:
+        for column in zip(self.parent_ids, self.users, self.assistants, strict=True):
+            yield Turn(self.request_id, *column)
+
+    def newest(self, count: int) -> TurnRun:
+        """The last `count` turns, or all if there are not so many."""
+        start = len(self.parent_ids) - count
+        if start <= 0:
+            return self
+        return TurnRun(self.request_id, self.parent_ids[start:], self.users[start:], self.assistants[start:])
+
+    def at(self, places: Sequence[int]) -> TurnRun:
+        """The turns at these places."""
+
+        def of_column(column: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple([column[place] for place in places])
+
+        return TurnRun(self.request_id, *map(of_column, (self.parent_ids, self.users, self.assistants)))
 
 
 def turn_name(request_id: str, parent_id: str) -> str:

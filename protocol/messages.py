@@ -10,7 +10,7 @@ from __future__ import annotations
 import attrs
 
 from .handoff import Handoff
-from .history import Turn
+from .history import Turn, TurnRun
 from .redaction import redacted
 from .replies import AckReply, AcksSettled, CloseReply
 from .statuses import CloseCause, ParentState
@@ -171,7 +171,7 @@ class CommitTurns:
     """Handle → session manager: one contiguous run of accepted parents; `unpins` if it is the handle's last."""
 
     session_id: str
-    turns: tuple[Turn, ...]
+    turns: TurnRun
     unpins: bool
 
 

@@ -11,17 +11,13 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from .content import is_clean_result
+from .content import is_clean_anyhow, is_clean_result
 from .errors import IllegalTransition
 from .handoff import Parent
-from .history import Turn
-from .quick import draft_of
+from .history import TurnRun
 from .statuses import AckStatus, ParentState
 
 __all__ = ["PARENT_TABLE", "REFUSALS", "ParentEvent", "RequestParents", "next_state"]
-
-
-_TurnDraft = draft_of(Turn)
 
 
 class ParentEvent(StrEnum):
@@ -59,25 +55,28 @@ REFUSALS = MappingProxyType(
 """ACKs that repeat what is known; every other ACK that is not in the table is a `CONFLICT`."""
 
 
-def _column(event: ParentEvent) -> dict[ParentState, ParentState]:
-    """The table read the other way: what each state becomes by `event`."""
-    return {state: row[event] for state, row in PARENT_TABLE.items() if event in row}
+class _Column(dict[ParentState, ParentState]):
+    """The table read the other way: what each state becomes by one event."""
+
+    def __init__(self, event: ParentEvent) -> None:
+        super().__init__((state, row[event]) for state, row in PARENT_TABLE.items() if event in row)
+        self._event = event
+
+    def __missing__(self, state: ParentState) -> ParentState:
+        raise IllegalTransition(state, self._event)
 
 
-_BY_ACCEPT, _BY_REJECT, _BY_CLOSE = map(_column, (_E.ACCEPT, _E.REJECT, _E.CLOSE))
+_COLUMNS = {event: _Column(event) for event in ParentEvent}
+_BY_ACCEPT, _BY_REJECT, _BY_COMMIT, _BY_FAIL_COMMIT, _BY_CLOSE = _COLUMNS.values()
 # Python 3.11 looks a member of an enumeration up by a call.
-_COMMIT, _FAIL_COMMIT = ParentEvent.COMMIT, ParentEvent.FAIL_COMMIT
-_PENDING, _ACCEPTED_STATE = ParentState.PENDING, ParentState.ACCEPTED
+_PENDING, _ACCEPTED_STATE, _COMMITTED = ParentState.PENDING, ParentState.ACCEPTED, ParentState.COMMITTED
 _UNKNOWN_PARENT, _INVALID_RESULT = AckStatus.UNKNOWN_PARENT, AckStatus.INVALID_RESULT
 _ACCEPTED, _REJECTED = AckStatus.ACCEPTED, AckStatus.REJECTED
 
 
 def next_state(state: ParentState, event: ParentEvent) -> ParentState:
     """The state after `event`; raises `IllegalTransition` where the table has none."""
-    following = PARENT_TABLE[state].get(event)
-    if following is None:
-        raise IllegalTransition(state, event)
-    return following
+    return _COLUMNS[event][state]
 
 
 class RequestParents:
@@ -116,7 +115,7 @@ class RequestParents:
         place = self._index.get(parent_id)
         if place is None:
             return _UNKNOWN_PARENT
-        if not is_clean_result(result, self._parents[place].source):
+        if not is_clean_anyhow(result) and not is_clean_result(result, self._parents[place].source):
             return _INVALID_RESULT
         following = _BY_ACCEPT.get(self._states[place])
         if following is None:
@@ -161,16 +160,16 @@ class RequestParents:
         """The place of a parent in source order; `KeyError` if there is none of that id."""
         return self._index[parent_id]
 
-    def turns(self, request_id: str, run: Sequence[int]) -> tuple[Turn, ...]:
+    def turns(self, request_id: str, run: Sequence[int]) -> TurnRun:
         """The turns that the accepted parents at `run` become."""
         parents, results = self._parents, self._results
-        turns = []
-        for place in run:
-            parent = parents[place]
-            turn: Turn = _TurnDraft(request_id, parent.id, parent.source, results[place])
-            turn.__class__ = Turn
-            turns.append(turn)
-        return tuple(turns)
+        committed = [parents[place] for place in run]
+        return TurnRun(
+            request_id,
+            tuple([parent.id for parent in committed]),
+            tuple([parent.source for parent in committed]),
+            tuple([results[place] for place in run]),
+        )
 
     def texts(self, place: int) -> tuple[str, str, str]:
         """Id, source and accepted result of the parent at `place`."""
@@ -180,19 +179,17 @@ class RequestParents:
     def settle(self, run: Sequence[int], failed: frozenset[int]) -> tuple[str, ...]:
         """Mark `run` as committed, except those of its positions in `failed`; returns the committed ids, in order."""
         states, results, parents = self._states, self._results, self._parents
-        committed: list[str] = []
         for position, place in enumerate(run):
-            event = _FAIL_COMMIT if position in failed else _COMMIT
-            states[place] = next_state(states[place], event)
+            column = _BY_FAIL_COMMIT if position in failed else _BY_COMMIT
+            states[place] = column[states[place]]
             results[place] = None
-            if event is _COMMIT:
-                committed.append(parents[place].id)
         self._held -= len(run)
-        return tuple(committed)
+        return tuple([parents[place].id for place in run if states[place] is _COMMITTED])
 
     def close(self) -> None:
         """What was pending is discarded, what was accepted stays so and can no longer commit; texts are released."""
-        self._states = [_BY_CLOSE[state] for state in self._states]
+        if self.unacknowledged:
+            self._states = [_BY_CLOSE[state] for state in self._states]
         self._results = []
         self._held = 0
         self._parents = ()

@@ -28,7 +28,7 @@ import attrs
 from .handoff import exact
 from .statuses import ContentKind, SerializationMode, SkipReason
 
-__all__ = ["Payload", "serialize", "text_bytes", "text_payload", "value_in"]
+__all__ = ["Payload", "serialize", "text_payload", "texts_bytes", "value_in"]
 
 _MAX_LEVEL: Final = 100
 _MAX_REPEATED_KEYS: Final = 100_000
@@ -80,10 +80,9 @@ class Payload:
         return len(self.body)
 
 
-def text_bytes(text: str) -> int:
-    """How long the stored JSON of `text` is: `text_payload(text).bytes`, without making the payload."""
-    quoted = encode_basestring(text)
-    return len(quoted) if quoted.isascii() else len(_utf8(quoted))
+def texts_bytes(texts: Iterable[str]) -> list[int]:
+    """How long the stored JSON of each text is: `text_payload(text).bytes`, without making the payload."""
+    return [len(quoted) if quoted.isascii() else len(_utf8(quoted)) for quoted in map(encode_basestring, texts)]
 
 
 def text_payload(text: str) -> Payload:

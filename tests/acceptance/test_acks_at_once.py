@@ -138,7 +138,7 @@ def test_an_answer_at_once_counts_as_the_two_messages_that_it_spares(
     register(runtime, "r1")
     before = runtime.dispatcher.counts()
     if fails:
-        monkeypatch.setattr("dragoman.protocol.parents.is_clean_result", None)
+        monkeypatch.setattr("dragoman.protocol.parents.is_clean_anyhow", None)
     answer = runtime.acknowledge("r1", "p2", "zwei")
     assert answer.done
     after = runtime.dispatcher.counts()

@@ -121,7 +121,7 @@ def counts_characters_for_bytes(patch: pytest.MonkeyPatch) -> None:
 
 @mutant
 def counts_the_characters_of_turns(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(content_store, "text_bytes", lambda text: len(text) + 2)
+    patch.setattr(content_store, "texts_bytes", lambda texts: [len(text) + 2 for text in texts])
 
 
 @mutant

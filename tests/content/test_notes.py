@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dragoman.actors.entries import Entries
 from dragoman.actors.entry import Entry, SessionEntries
-from dragoman.protocol.history import Turn
+from dragoman.protocol.history import TurnRun
 from dragoman.protocol.payloads import text_payload
 from dragoman.protocol.retention import EvictionClass, Retention
 from dragoman.protocol.statuses import MissReason
@@ -80,7 +80,8 @@ class Store:
         session, policy = self._sessions[place], self._policy
         sizes = [min(size, policy.max_entry_bytes) for size in sizes]
         first, self._written = self._written + 1, self._written + len(sizes)
-        turns = [Turn("r1", f"p{first + number}", "", "x" * (size - 2)) for number, size in enumerate(sizes)]
+        names = tuple(f"p{first + number}" for number in range(len(sizes)))
+        turns = TurnRun("r1", names, ("",) * len(sizes), tuple("x" * (size - 2) for size in sizes))
         if self._notes and policy.ttl_us is None:
             self._entries.note(session, turns, sizes, first, self._now_us, first)
             return
@@ -155,8 +156,9 @@ def test_notes_hold_no_text_that_was_evicted() -> None:
     store = Store(notes=True)
     store.turns(0, [3] * 12)
     (notes,) = store._sessions[0].notes
-    assert (len(notes.turns), len(store._sessions[0].gone_notes)) == (6, 6)
-    assert all(isinstance(part, str | int) for gone in store._sessions[0].gone_notes for part in gone)
+    gone = store._sessions[0].gone_notes
+    assert (len(notes.texts), len(gone)) == (6, 6)
+    assert "x" not in str([*gone, notes.parent_ids, notes.request_id])
 
 
 def test_dropped_sessions_do_not_pile_up_in_the_order_over_all() -> None:

@@ -72,7 +72,7 @@ def test_a_parent_is_told_as_accepted_once_its_turn_can_be_read(runtime: Runtime
 
     def look(event: ParentEvent) -> None:
         sessions: Any = runtime._crew.sessions.actor
-        seen.append((str(event.kind), len(sessions._sessions["s1"].turns)))
+        seen.append((str(event.kind), len(list(sessions._sessions["s1"].turns))))
 
     begin(runtime, TextDocument(SOURCES), look)
     answer(runtime, 1)

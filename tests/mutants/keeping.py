@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import pytest
 
 from dragoman.actors.entries import Entries, SessionEntries
 from dragoman.actors.handle import AcceptanceHandle
+from dragoman.actors.newest_turns import NewestTurns
 from dragoman.actors.session_map import Session, SessionMap
 from dragoman.actors.sessions import SessionManager
 from dragoman.protocol.content_messages import StoreTurns
@@ -151,7 +151,7 @@ def keeps_every_turn(patch: pytest.MonkeyPatch) -> None:
 
     def unbounded(self: Session, max_turns: int, incarnation: int) -> None:
         init(self, max_turns, incarnation)
-        self.turns = deque()
+        self.turns = NewestTurns(10**9)
 
     patch.setattr(Session, "__init__", unbounded)
 
@@ -193,9 +193,10 @@ def loses_a_note_as_it_is_opened(patch: pytest.MonkeyPatch) -> None:
     open_notes = Entries.open_notes
 
     def forgetful(self: Entries, session: SessionEntries) -> None:
-        if session.notes and session.notes[0].turns:
-            session.notes[0].turns.pop()
+        if session.notes and session.notes[0].sizes:
             session.notes[0].sizes.pop()
+            session.notes[0].texts.pop()
+            session.notes[0].parent_ids.pop()
             session.notes[0].first += 1
         open_notes(self, session)
 

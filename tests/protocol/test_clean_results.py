@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.protocol.content import is_blank, is_clean_result, is_envelope
+from dragoman.protocol.content import is_blank, is_clean_anyhow, is_clean_result, is_envelope
 from dragoman.protocol.markers import join
 
 from ..strategies import segment_lists, texts, tokens
@@ -167,3 +167,23 @@ def test_a_literal_of_the_source_that_looks_like_a_marker_is_no_marker() -> None
     assert is_clean_result("Zwischen zwei Segmente kommt <dm-abcdefgh-1/>.", source)
     assert not is_clean_result("Zwischen zwei Segmente kommt <dm-abcdefgh-2/>.", source)
     assert not is_clean_result("Zwischen zwei Segmente kommt <dm-abcdefgh-1/>.", "Between two segments.")
+
+
+scraps = st.sampled_from(
+    ["<dm-abcdefgh-1/>", "<", "{", '[{"id": 1, "text": "a"}]', " ", "\u3000", "\n", "a", "ß", "{}"]
+)
+
+
+@given(st.lists(scraps, max_size=4).map("".join) | texts, st.lists(scraps, max_size=3).map("".join))
+def test_what_is_clean_anyhow_is_clean_for_every_source(text: str, source: str) -> None:
+    assert not is_clean_anyhow(text) or is_clean_result(text, source)
+
+
+@pytest.mark.parametrize("text", ["Ein ganz gewöhnlicher Satz.", "a", "译文", "[1, 2]", "\u200b"])
+def test_an_ordinary_text_is_clean_anyhow(text: str) -> None:
+    assert is_clean_anyhow(text)
+
+
+@pytest.mark.parametrize("value", [None, b"text", 7, "", " ", "\u3000", "a < b", "{", '[{"id": 1, "text": "a"}]'])
+def test_what_needs_a_closer_look_is_not_clean_anyhow(value: object) -> None:
+    assert not is_clean_anyhow(value)

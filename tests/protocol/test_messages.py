@@ -253,7 +253,7 @@ def test_a_repr_shows_no_text_but_ids_and_words(cls: type[Any]) -> None:
         handoff.Handoff("r1", "s1", "openai", "select-element", (handoff.Parent("p1", 0, "canary"),)),
         history.Turn("r1", "p1", "canary", "canary"),
         messages.Acknowledge("r1", "p1", "canary"),
-        messages.CommitTurns("s1", (history.Turn("r1", "p1", "canary", "canary"),), unpins=True),
+        messages.CommitTurns("s1", history.TurnRun("r1", ("p1",), ("canary",), ("canary",)), unpins=True),
         execution_messages.AnswerCall(request_id="r1", number=1, translations=(("p1", ("canary",)),)),
         execution_messages.AnswerCall(
             request_id="r1", number=1, completion=calls.Completion("canary", texts=("canary",))

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dragoman.protocol.payloads import Payload, serialize, text_bytes, text_payload, value_in
+from dragoman.protocol.payloads import Payload, serialize, text_payload, texts_bytes, value_in
 from dragoman.protocol.statuses import ContentKind, SerializationMode, SkipReason
 
 MANY = 1 << 20
@@ -395,6 +395,7 @@ def test_a_nearly_full_stack_fails_and_raises_nothing() -> None:
 @given(any_text)
 def test_the_bytes_of_a_text_are_those_of_its_payload(text: str) -> None:
     payload = text_payload(text)
-    assert text_bytes(text) == payload.bytes == len(payload.body)
+    assert texts_bytes([text, "", text]) == [payload.bytes, 2, payload.bytes]
+    assert payload.bytes == len(payload.body)
     assert payload == stored(text)
     assert value_in(payload.body) == text
