@@ -1,7 +1,7 @@
 """Noticing who looks whether an answer is there: where one actor gives it, another may go another way for that.
 
-Rules. A future is watched by a change of its class, to one that tells its dispatcher of each look at `done`. It stays
-what it was in every other respect.
+Rules. A future is watched by a change of its class, to one that tells its dispatcher of each look at `done`, and of
+each answer that comes too late: it looks, too. It stays what it was in every other respect.
 
 Not promised: to notice who learns of an answer in another way than by `done`; whoever is called back is told by the
 step that gives the answer.
@@ -30,15 +30,24 @@ class _Watched(Future[Any]):
 
     @property
     def done(self) -> bool:
-        dispatcher: object = self.dispatcher
-        if isinstance(dispatcher, Watcher):
-            dispatcher.looked_at(self)
+        self._is_looked_at()
         return super().done
 
     @done.setter
     def done(self, value: bool) -> None:
         slot: Any = vars(Future)["done"]
         slot.__set__(self, value)
+
+    def settle(self, value: Any, error: BaseException | None) -> bool:
+        settles = super().settle(value, error)
+        if not settles:
+            self._is_looked_at()
+        return settles
+
+    def _is_looked_at(self) -> None:
+        dispatcher: object = self.dispatcher
+        if isinstance(dispatcher, Watcher):
+            dispatcher.looked_at(self)
 
 
 _KINDS: dict[type, type] = {}

@@ -99,6 +99,7 @@ class Search(Schedule):
         self._instant = 0
 
     def rested(self) -> None:
+        self._find_missed()
         self._instant = self._depth
 
     def choose(self, steps: Sequence[Step]) -> int:
@@ -127,6 +128,7 @@ class Search(Schedule):
 
     def go_on(self) -> bool:
         """Prepare the next run; False if every order has been seen."""
+        self._find_missed()
         self._depth = self._instant = 0
         self._places.clear()
         while self._path:
@@ -157,6 +159,23 @@ class Search(Schedule):
             # It will not come any more, so that nobody meets it: it is in a race with what has ended it.
             if step in point.steps:
                 point.want([step])
+
+    def _find_missed(self) -> None:
+        """For each step that was ended in this instant as it slept: see whether something would have woken it first.
+
+        It sleeps since it was tried before, among what does not depend on it. What was still to come may, and the step
+        may come behind that, if what has ended it comes even later.
+        """
+        for place in range(self._instant, self._depth):
+            point = self._path[place]
+            assert point.event is not None
+            for footprint in [point.sleeping[step] for step in point.event.ends if step in point.sleeping]:
+                for later in range(place + 1, self._depth):
+                    other = self._path[later]
+                    assert other.event is not None
+                    if not other.before >> place & 1 and not independent(footprint, other.event.footprint):
+                        point.want(list(self._first_without(place, later)))
+                        break
 
     def _first_without(self, left_out: int, last: int) -> Iterator[str]:
         """What can come first if the event at `left_out`, and what follows from it, does not come before `last`.

@@ -60,6 +60,24 @@ def test_who_looks_at_an_answer_races_with_who_gives_it() -> None:
     assert {seen[0] for _order, seen in searched} == {(1, True), (1, False)}
 
 
+def test_a_timer_that_sleeps_as_it_is_ended_may_have_been_woken_before() -> None:
+    programs = ({0: (("send", 1, 1),)}, {1: (("start", 0, 0),)}, {})
+    system = System(programs, ((0, 0), (0, 0)), ((1, 0),))
+    by_force = all_of(system.play, EverySchedule(), BY_FORCE)
+    assert by_force is not None
+    searched, _cut = seen_by(system, Search())
+    assert len(set(searched)) == 8
+    assert set(searched) == set(by_force[0])
+
+
+def test_two_who_give_one_answer_race() -> None:
+    system = System(({}, {-1: (("look", 1, 0), ("settle", 1, 0))}, {}), ((0, 0), (0, 0)), ((1, 0),))
+    by_force = all_of(system.play, EverySchedule(), BY_FORCE)
+    assert by_force is not None
+    searched, _cut = seen_by(system, Search())
+    assert set(searched) == set(by_force[0])
+
+
 def test_what_comes_to_an_actor_that_stops_races_with_its_stopping() -> None:
     system = System(({}, {1: (("stop", 0, 0),)}, {}), ((1, 1), (1, 0)), ())
     searched, _cut = seen_by(system, Search())
