@@ -24,13 +24,13 @@ def switch_interval(request: pytest.FixtureRequest) -> Iterator[float]:
 
 @pytest.mark.parametrize("block", range(5))
 def test_in_a_replay_a_group_is_its_steps_in_the_listed_order(block: int) -> None:
-    for seed in range(block * 60, block * 60 + 60):
+    for seed in range(block * 40, block * 40 + 40):
         walk(seed)
 
 
 @pytest.mark.parametrize("block", range(5))
 def test_under_any_schedule_a_group_is_its_steps_in_some_order(block: int) -> None:
-    for seed in range(block * 50, block * 50 + 50):
+    for seed in range(block * 35, block * 35 + 35):
         walk(seed, shuffled=True)
 
 
@@ -52,7 +52,7 @@ def test_from_one_thread_that_does_not_wait_its_own_order_holds() -> None:
 
 
 def test_timers_that_race_with_operations_take_effect_as_a_whole() -> None:
-    for seed in range(400):
+    for seed in range(250):
         timed_walk(seed)
 
 

@@ -1,4 +1,4 @@
-"""The scenarios that ship pass; so do the worked examples, where their folder is there; and a replay is repeatable."""
+"""The scenarios that ship pass, and so do the worked examples, where their folder is there: each time the same."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "shared" / "examples"
 shipped_files = sorted(SHIPPED.rglob("*.yaml"))
 example_files = sorted(EXAMPLES.rglob("*.yaml"))
 
-each_shipped = pytest.mark.parametrize("path", shipped_files, ids=lambda path: path.stem)
-each_example = pytest.mark.parametrize("path", example_files, ids=lambda path: path.stem)
-
 
 def shown_texts(path: Path, timeline: tuple[str, ...]) -> list[str]:
     """The texts of a scenario that its timeline shows, in whole; what is part of a name does not count."""
@@ -39,27 +36,24 @@ def test_some_scenarios_ship() -> None:
     assert shipped_files
 
 
-@each_shipped
-def test_a_shipped_scenario_passes(path: Path) -> None:
+def passes_twice(path: Path) -> None:
+    """The same to the byte each time, and no text of it is logged or shown."""
     with LogWatch() as watch:
-        result = replay_file(path, watch=watch)
-    assert result.invalid is None
-    assert result.failures == ()
-
-
-@each_example
-def test_an_example_passes(path: Path) -> None:
-    with LogWatch() as watch:
-        result = replay_file(path, watch=watch)
-    assert result.invalid is None
-    assert result.failures == ()
-
-
-@pytest.mark.parametrize("path", [*shipped_files, *example_files], ids=lambda path: path.stem)
-def test_a_replay_repeats_itself_to_the_byte(path: Path) -> None:
-    once = replay_file(path, seed=7, with_timeline=True)
+        once = replay_file(path, seed=7, with_timeline=True, watch=watch)
+    assert once.invalid is None
+    assert once.failures == ()
     again = replay_file(path, seed=7, with_timeline=True)
     assert as_json([once]) == as_json([again])
     changed = [pair for pair in zip(once.timeline, again.timeline, strict=True) if pair[0] != pair[1]]
     assert changed == []
     assert shown_texts(path, once.timeline) == []
+
+
+@pytest.mark.parametrize("path", shipped_files, ids=lambda path: path.stem)
+def test_a_shipped_scenario_passes(path: Path) -> None:
+    passes_twice(path)
+
+
+@pytest.mark.parametrize("path", example_files, ids=lambda path: path.stem)
+def test_an_example_passes(path: Path) -> None:
+    passes_twice(path)
