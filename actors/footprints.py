@@ -57,11 +57,12 @@ class Tracks:
 
     def closes(self, actor: str) -> None:
         """Its mailbox is closed: what is put there before is in its queue, and what comes later is not."""
-        self._writes.update((f"queue {actor}", "closed mailboxes"))
+        self._writes.add(f"queue {actor}")
+        self._reads.add("closed mailboxes")
 
     def comes_too_late(self) -> None:
-        """A message is for a mailbox that is closed."""
-        self._reads.add("closed mailboxes")
+        """A message is for a mailbox that is closed: in a race with that closing, as two closings are not."""
+        self._writes.add("closed mailboxes")
 
     def looks(self, answer: str) -> None:
         """It is looked whether an answer has been given."""

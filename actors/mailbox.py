@@ -19,7 +19,7 @@ actors that are prompt, since each mailbox is in it once.
 
 Not promised: any order between messages of senders that know nothing of each other; that a send returns while a prompt
 actor is stuck in a handler (none may block); that what comes while a question is answered at once at the very end of a
-stack, which then raises `RecursionError`, is handled before the next message comes; that an actor is whole after an
+stack is handled before the next message comes; that an actor is whole after an
 exception that was raised into it from outside, as a signal handler of the program may do (see `interrupts`);
 interpreters without an interpreter lock.
 """
@@ -198,7 +198,10 @@ class Mailbox:
         finally:
             self._at_rest = None
             if self._incoming:
-                self._resume(leave=stack_is_deep())
+                try:  # noqa: SIM105 (a context manager takes calls, for which there may be no room)
+                    self._resume(leave=stack_is_deep())
+                except RecursionError:
+                    pass  # it rests with a message in it, which is handled with the next one; the answer counts
 
     def _enqueue(self, envelope: Envelope[Any]) -> bool:
         """Let an envelope wait its turn; whether the right to run is ours since nobody had it."""

@@ -29,7 +29,8 @@ class NewestTurns:
 
     def extend(self, run: TurnRun) -> None:
         """Turns that come newest; the oldest ones make room."""
-        self._runs.append(run)
+        if run:
+            self._runs.append(run)
         self._count += len(run)
         over = self._count - self._limit
         if over <= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .dispatcher import Dispatcher
@@ -16,6 +16,19 @@ _ROOM = 200
 """Frames that a chain of handlers, with a log sink or a callback at its end, has room in."""
 _ROOM_TO_LEAVE = 40
 """Frames in which a message is enqueued and a worker is woken, or started."""
+
+
+def _nested(depth: int) -> Any:
+    kind: Any = int
+    for _ in range(depth):
+        kind = (kind,)
+    return kind
+
+
+_KIND_WITH_ROOM = _nested(_ROOM)
+"""To compare with this takes as much of the stack as so many frames."""
+_COUNTS_APART = sys.version_info >= (3, 12)
+"""Whether frames and calls of C code have a limit each."""
 
 
 class _Here(threading.local):
@@ -52,9 +65,15 @@ def stack_is_deep() -> bool:
     Raises `RecursionError` where not even leaving a message to a worker is sure to fit: before anything is done.
     """
     try:
+        # Not only the frames count: a stack may be used up by calls of C code between them.
+        isinstance(None, _KIND_WITH_ROOM)
+        if not _COUNTS_APART:
+            return False
         sys._getframe(sys.getrecursionlimit() - _ROOM)
     except ValueError:
         return False
+    except RecursionError:
+        pass
     _reach(_ROOM_TO_LEAVE)
     return True
 

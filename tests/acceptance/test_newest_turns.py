@@ -24,6 +24,7 @@ def test_they_are_those_that_a_bounded_deque_would_have(limit: int, runs: list[t
         expected.extend(run_of(request, count))
         held = len(newest._made) + sum(map(len, newest._runs))
         assert held == len(expected), "what made room is held no longer"
+        assert all(newest._runs)
         if reads:
             assert list(newest) == list(expected)
     assert list(newest) == list(expected)

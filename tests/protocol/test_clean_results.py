@@ -135,6 +135,25 @@ def test_a_doubled_key_hides_nothing(text: str, envelope: bool) -> None:
     assert is_envelope(text) == envelope
 
 
+DEEP = 5_000
+"""Levels that no reader of JSON goes down to."""
+
+
+@pytest.mark.parametrize(("open_", "close"), ["[]", ('{"a": ', "}"), ('[{"[": ', "}]"), ('["]", [', "]]")])
+@pytest.mark.parametrize("levels", [1, 99, 100, 101, DEEP])
+def test_what_is_nested_in_an_envelope_does_not_hide_it(open_: str, close: str, levels: int) -> None:
+    deep = open_ * levels + "1" + close * levels
+    assert is_envelope(f'{{"translations": [{{"id": "p1", "more": {deep}, "text": "eins"}}]}}')
+    assert is_envelope(f'{{"more": {deep}, "translations": [{{"id": "p1", "text": "eins"}}], "less": {deep}}}')
+    assert not is_envelope(f'{{"translations": [{{"id": "p1", "more": {deep}}}]}}')
+    assert not is_envelope(deep)
+
+
+@pytest.mark.parametrize("text", ["[" * DEEP, "[" * DEEP + "]", "]" * DEEP + "[" * DEEP + "]", "{" * DEEP + "}" * DEEP])
+def test_brackets_alone_are_no_envelope(text: str) -> None:
+    assert not is_envelope(text)
+
+
 @given(texts.filter(lambda text: not is_blank(text)))
 def test_a_text_equal_to_its_source_is_clean(text: str) -> None:
     assert is_clean_result(text, text)
