@@ -26,7 +26,7 @@ def seen_by(system: System, schedule: EverySchedule | Search) -> tuple[list[obje
     return found
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(system=systems())
 def test_the_search_sees_what_brute_force_sees(system: System) -> None:
     by_force = all_of(system.play, EverySchedule(), BY_FORCE)

@@ -113,7 +113,7 @@ def test_a_step_costs_the_same_however_many_requests_are_open(tmp_path: Path) ->
         assert replay_file(path).passed
         return time.perf_counter() - began
 
-    assert min(seconds(1600) / seconds(400) for _ in range(3)) < 10
+    assert any(seconds(1600) / seconds(400) < 10 for _ in range(3))
 
 
 def run(
