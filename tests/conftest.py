@@ -1,12 +1,22 @@
-"""How many examples a property is held against: few in each run of the suite, many with a profile of its own.
+"""What holds for the whole suite.
 
-pytest --hypothesis-profile thorough
+Properties are held against few examples in each run, and against many with a profile of its own:
+
+    pytest --hypothesis-profile thorough
 """
 
 from __future__ import annotations
+
+import gc
 
 from hypothesis import settings
 
 settings.register_profile("suite", max_examples=50)
 settings.register_profile("thorough", max_examples=1_000)
 settings.load_profile("suite")
+
+
+def pytest_collection_finish() -> None:
+    """The tests stay to the end: the collector of cyclic garbage need not look at thousands of them again and again."""
+    gc.collect()
+    gc.freeze()
