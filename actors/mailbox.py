@@ -19,9 +19,8 @@ actors that are prompt, since each mailbox is in it once.
 
 Not promised: any order between messages of senders that know nothing of each other; that a send returns while a prompt
 actor is stuck in a handler (none may block); that what comes while a question is answered at once at the very end of a
-stack is handled before the next message comes; that an actor is whole after an
-exception that was raised into it from outside, as a signal handler of the program may do (see `interrupts`);
-interpreters without an interpreter lock.
+stack is handled before the next message comes; that an actor is whole after an exception that was raised into it from
+outside, as a signal handler of the program may do (see `interrupts`); interpreters without an interpreter lock.
 """
 
 from __future__ import annotations

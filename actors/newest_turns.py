@@ -36,7 +36,7 @@ class NewestTurns:
         if over <= 0:
             return
         self._count = self._limit
-        for _ in range(min(over, len(self._made))):
+        while over and self._made:
             self._made.popleft()
             over -= 1
         while over:

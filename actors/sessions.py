@@ -12,7 +12,7 @@ from typing import Any
 from ..protocol.content_messages import RefTurns, StoreTurns
 from ..protocol.errors import ActorFailed
 from ..protocol.execution_messages import ClaimTurns, CommitDirect, DirectCommitted
-from ..protocol.history import Turn, TurnRun, project
+from ..protocol.history import TurnRun, project
 from ..protocol.messages import (
     ClaimTurn,
     CommitTurns,
@@ -130,9 +130,9 @@ class SessionManager(SessionCalls):
         if session is not None and session_id not in self._faults:
             session.append(turns)
         else:
-            for place, turn in enumerate(turns):
+            for place in range(len(turns)):
                 try:
-                    self._write(session_id, session, turn)
+                    self._write(session_id, session, turns.at((place,)))
                 except Exception as error:
                     failed.append(place)
                     self._note_failed_commit(error)
@@ -142,7 +142,7 @@ class SessionManager(SessionCalls):
             self._store.tell(StoreTurns(session_id, first, written))
         return failed
 
-    def _write(self, session_id: str, session: Session | None, turn: Turn) -> None:
+    def _write(self, session_id: str, session: Session | None, turn: TurnRun) -> None:
         left = self._faults.get(session_id, 0)
         if left:
             if left == 1:
@@ -152,7 +152,7 @@ class SessionManager(SessionCalls):
             raise _InjectedFault
         if session is None:
             raise LookupError("no such session")
-        session.append(TurnRun.of(turn))
+        session.append(turn)
 
     def _note_failed_commit(self, error: Exception) -> None:
         failure: ActorFailed = self._failure(error)

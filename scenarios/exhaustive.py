@@ -169,13 +169,18 @@ class Search(Schedule):
         for place in range(self._instant, self._depth):
             point = self._path[place]
             assert point.event is not None
-            for footprint in [point.sleeping[step] for step in point.event.ends if step in point.sleeping]:
-                for later in range(place + 1, self._depth):
-                    other = self._path[later]
-                    assert other.event is not None
-                    if not other.before >> place & 1 and not independent(footprint, other.event.footprint):
-                        point.want(list(self._first_without(place, later)))
-                        break
+            for step in point.event.ends:
+                if step in point.sleeping:
+                    self._find_waker(place, point.sleeping[step])
+
+    def _find_waker(self, place: int, footprint: Footprint) -> None:
+        """Have the first event that wakes what has this footprint come before the one at `place`, if it may."""
+        for later in range(place + 1, self._depth):
+            other = self._path[later]
+            assert other.event is not None
+            if not other.before >> place & 1 and not independent(footprint, other.event.footprint):
+                self._path[place].want(list(self._first_without(place, later)))
+                return
 
     def _first_without(self, left_out: int, last: int) -> Iterator[str]:
         """What can come first if the event at `left_out`, and what follows from it, does not come before `last`.
