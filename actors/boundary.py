@@ -38,21 +38,25 @@ class FeatureBoundary:
     def __init__(self, feature: Feature | None) -> None:
         self._feature = feature
 
-    def dispatch(self, parent_id: str, source: str, segments: tuple[str, ...]) -> Dispatched:
-        """Dispatch a complete parent."""
+    def dispatch(self, parent_id: str, source: str, segments: tuple[str, ...]) -> tuple[Dispatched, str]:
+        """Dispatch a complete parent: what became of it, and a word that says more."""
         clean = is_clean_result("".join(segments), source)
         if not clean:
-            return Dispatched.NOT_CLEAN
+            return _came_to(Dispatched.NOT_CLEAN)
         if self._feature is None:
-            return Dispatched.LEFT_TO_CALLER
+            return _came_to(Dispatched.LEFT_TO_CALLER)
         try:
             replacements = self._feature.dispatch(parent_id, segments)
         except BaseException as fault:
             return _refusal(fault, applied=False)
-        return Dispatched.LEFT_TO_CALLER if replacements is None else _apply(replacements)
+        return _came_to(Dispatched.LEFT_TO_CALLER) if replacements is None else _apply(replacements)
 
 
-def _apply(replacements: Iterable[Replacement]) -> Dispatched:
+def _came_to(dispatched: Dispatched) -> tuple[Dispatched, str]:
+    return dispatched, dispatched.value
+
+
+def _apply(replacements: Iterable[Replacement]) -> tuple[Dispatched, str]:
     applied: list[Replacement] = []
     try:
         for replacement in replacements:
@@ -65,19 +69,18 @@ def _apply(replacements: Iterable[Replacement]) -> Dispatched:
             except BaseException as second:
                 _note(second)
         return _refusal(fault, applied=bool(applied))
-    return Dispatched.APPLIED
+    return _came_to(Dispatched.APPLIED)
 
 
-def _refusal(fault: BaseException, *, applied: bool) -> Dispatched:
+def _refusal(fault: BaseException, *, applied: bool) -> tuple[Dispatched, str]:
     """What a parent comes to whose feature raised; whatever it raised must not end the request."""
     if isinstance(fault, DispatchFailed):
-        return Dispatched.UNDELIVERABLE
-    refused = isinstance(fault, ParentRefused)
-    if not refused:
+        return _came_to(Dispatched.UNDELIVERABLE)
+    if not isinstance(fault, ParentRefused):
         _note(fault)
-    if applied:
-        return Dispatched.ROLLED_BACK
-    return Dispatched.REFUSED if refused else Dispatched.FAULTY
+        return _came_to(Dispatched.ROLLED_BACK if applied else Dispatched.FAULTY)
+    dispatched = Dispatched.ROLLED_BACK if applied else Dispatched.REFUSED
+    return dispatched, fault.reason or dispatched.value
 
 
 def _note(fault: BaseException) -> None:

@@ -100,14 +100,14 @@ class Delivery:
             return
         if plan.id in self._rejected:
             self._note(Diagnostic(DiagnosticCode.PARENT_REFUSED, plan.id, ParentState.REJECTED.value))
-            self._tell(plan.id, ParentEventKind.REJECTED)
+            self._tell(plan.id, ParentEventKind.REJECTED, reason=ParentState.REJECTED.value)
             return
         self._tell(plan.id, ParentEventKind.DISPATCHED, segments)
-        dispatched = self._boundary.dispatch(plan.id, plan.source, segments)
+        dispatched, word = self._boundary.dispatch(plan.id, plan.source, segments)
         if dispatched is Dispatched.APPLIED:
             clean = "".join(segments)
             if self._recording is not None:
-                self._entries.append(self._recording.entry(plan.id, plan.source, clean))
+                self._entries.append(self._recording.entry(plan.id, plan.segments, segments))
             self._acks.append(Acknowledge(self._request_id, plan.id, clean))
             self._events.append(ParentEvent(self._request_id, plan.id, ParentEventKind.ACCEPTED))
         elif dispatched is Dispatched.UNDELIVERABLE:
@@ -118,19 +118,19 @@ class Delivery:
             if not self._by_hand:
                 self._note(Diagnostic(DiagnosticCode.LEFT_TO_CALLER, plan.id))
         else:
-            self._note(Diagnostic(_REFUSALS[dispatched], plan.id, dispatched.value))
+            self._note(Diagnostic(_REFUSALS[dispatched], plan.id, word))
             self._acks.append(Reject(self._request_id, plan.id))
-            self._events.append(ParentEvent(self._request_id, plan.id, ParentEventKind.REJECTED))
+            self._events.append(ParentEvent(self._request_id, plan.id, ParentEventKind.REJECTED, reason=word))
 
-    def unresolved(self, parent_id: str) -> None:
+    def unresolved(self, parent_id: str, error: str | None) -> None:
         """Reject a parent that will not be translated: it must not hold up what is accepted behind it."""
-        self._tell(parent_id, ParentEventKind.UNRESOLVED)
+        self._tell(parent_id, ParentEventKind.UNRESOLVED, reason=error)
         self._acks.append(Reject(self._request_id, parent_id))
 
-    def given_up(self, parent_ids: Iterable[str]) -> None:
+    def given_up(self, parent_ids: Iterable[str], error: str | None) -> None:
         """The request has failed with these parents open: they are discarded with the handle, and told."""
         for parent_id in parent_ids:
-            self._tell(parent_id, ParentEventKind.UNRESOLVED)
+            self._tell(parent_id, ParentEventKind.UNRESOLVED, reason=error)
 
     def close(self, cause: CloseCause) -> None:
         """Have the handle closed, once what is to be acknowledged is."""
@@ -183,8 +183,10 @@ class Delivery:
         for event in events:
             self._call(event)
 
-    def _tell(self, parent_id: str, kind: ParentEventKind, segments: tuple[str, ...] = ()) -> None:
-        self._call(ParentEvent(self._request_id, parent_id, kind, segments))
+    def _tell(
+        self, parent_id: str, kind: ParentEventKind, segments: tuple[str, ...] = (), *, reason: str | None = None
+    ) -> None:
+        self._call(ParentEvent(self._request_id, parent_id, kind, segments, reason))
 
     def _call(self, event: ParentEvent) -> None:
         if self._progress is None:

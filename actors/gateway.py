@@ -19,7 +19,7 @@ from ..protocol.calls import CallTaker, Completion, Provider, ProviderCall
 from ..protocol.circuits import Circuit, Passage
 from ..protocol.errors import ActorFailed
 from ..protocol.execution_messages import AnswerCall, CountCall, CountError
-from ..protocol.failures import PROVIDER_FAULT
+from ..protocol.failures import PROVIDER_FAULT, ProviderError
 from ..protocol.messages import Inspect
 from ..protocol.settings import Settings, microseconds
 from .actor import Actor, handles
@@ -48,6 +48,7 @@ class _Arrived:
     made: int
     completion: Completion | None
     error: str | None
+    retry_after_us: int | None = None
 
 
 class _Provider:
@@ -126,17 +127,17 @@ class ProviderGateway(Actor):
                 self.mailbox.tell(_Arrived(call.request_id, call.number, made, None, PROVIDER_FAULT))
 
     def _arrives(
-        self, request_id: str, number: int, made: int, completion: Completion | None, error: str | None
+        self, request_id: str, number: int, made: int, completion: Completion | None, failure: ProviderError | None
     ) -> None:
         """Runs on the event loop."""
-        self.mailbox.tell(_Arrived(request_id, number, made, completion, error))
+        error = None if failure is None else failure.name
+        self.mailbox.tell(_Arrived(request_id, number, made, completion, error, _wait_of(failure)))
 
     @handles(_Arrived)
     def _arrived(self, message: _Arrived, _envelope: Envelope[Any]) -> None:
         opened = self._open.get((message.request_id, message.number))
         if opened is not None and opened.made == message.made:
-            ended = self._settle(message.request_id, message.number, message.completion, message.error)
-            opened.operation.tell(ended)
+            opened.operation.tell(self._settle(message))
 
     @handles(AnswerCall)
     def _answered(self, message: AnswerCall, _envelope: Envelope[Any]) -> CallEnded | CallOver:
@@ -146,10 +147,11 @@ class ProviderGateway(Actor):
             return CallOver(message.number)
         if opened.task is not None:
             opened.task.cancel()
-        return self._settle(message.request_id, message.number, message.completion, message.error)
+        return self._settle(message)
 
-    def _settle(self, request_id: str, number: int, completion: Completion | None, error: str | None) -> CallEnded:
-        opened = self._open.pop((request_id, number))
+    def _settle(self, answer: _Arrived | AnswerCall) -> CallEnded:
+        error = answer.error
+        opened = self._open.pop((answer.request_id, answer.number))
         provider = self._provider(opened.provider)
         if error is None:
             provider.circuit.answered(opened.passage)
@@ -157,8 +159,8 @@ class ProviderGateway(Actor):
         else:
             provider.circuit.failed(opened.passage, error, self.dispatcher.now_us())
             self._statistics.tell(CountError(opened.provider))
-        self.observe(("call", f"{request_id}/{number}", error or "answered"))
-        return CallEnded(number, completion, error)
+        self.observe(("call", f"{answer.request_id}/{answer.number}", error or "answered"))
+        return CallEnded(answer.number, answer.completion, error, answer.retry_after_us)
 
     @handles(CancelCalls)
     def _cancel(self, message: CancelCalls, _envelope: Envelope[Any]) -> None:
@@ -203,3 +205,8 @@ class ProviderGateway(Actor):
 
     def _note_fault(self, fault: Exception) -> None:
         self.dispatcher.handler_failed(self._failure(fault))
+
+
+def _wait_of(failure: ProviderError | None) -> int | None:
+    """How long the provider wants nobody to ask again."""
+    return None if failure is None or failure.retry_after is None else microseconds(failure.retry_after)

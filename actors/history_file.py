@@ -32,20 +32,31 @@ Done = Callable[[Any, "Exception | None"], object]
 
 _SETTING = "feature_history"
 _APPLICATION_ID = 0x44726748
-_SCHEMA = 1
+_SCHEMA = 2
 _BUSY_TIMEOUT_S = 5.0
 _CLAIMS = 100
 """How often to try for the moment in which nobody else has a new file open."""
 
 _FIELDS = tuple(field.name for field in attrs.fields(AppliedParent))
 _KEY = tuple(field.name for field in attrs.fields(AppliedKey))
-_COLUMNS = (*_KEY, "source", "translated")
+_COLUMNS = (*_KEY, "source", "translated", "lengths")
+
+
+def _declared(column: str) -> str:
+    return f"{column} BLOB NOT NULL" + (" DEFAULT x''" if column == "lengths" else "")
+
+
 _CREATE = (
-    f"CREATE TABLE applied (place INTEGER PRIMARY KEY, {', '.join(f'{column} BLOB NOT NULL' for column in _COLUMNS)})",
+    f"CREATE TABLE applied (place INTEGER PRIMARY KEY, {', '.join(map(_declared, _COLUMNS))})",
     f"CREATE INDEX applied_by_key ON applied ({', '.join(_KEY)})",
     f"PRAGMA application_id = {_APPLICATION_ID}",
     f"PRAGMA user_version = {_SCHEMA}",
 )
+_FROM_SCHEMA_1 = (
+    f"ALTER TABLE applied ADD COLUMN {_declared('lengths')}",
+    f"PRAGMA user_version = {_SCHEMA}",
+)
+"""The first schema did not tell the segments of a parent apart."""
 _APPEND = f"INSERT INTO applied ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' for _ in _COLUMNS)})"
 _SELECT = f"SELECT {', '.join(_FIELDS)} FROM applied"
 _READ = f"{_SELECT} ORDER BY place"
@@ -123,8 +134,10 @@ def _claim(connection: sqlite3.Connection) -> None:
         (schema,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if application_id == _APPLICATION_ID:
-            if schema != _SCHEMA:
+            if schema not in (1, _SCHEMA):
                 raise InvalidSetting(_SETTING, f"has the schema {schema}; this version knows {_SCHEMA}")
+            for statement in _FROM_SCHEMA_1 if schema == 1 else ():
+                connection.execute(statement)
         elif application_id or schema or tables:
             raise InvalidSetting(_SETTING, "is a database of another program")
         else:
@@ -159,13 +172,19 @@ def _is_busy(error: Exception) -> bool:
 
 def _stored(value: AppliedKey | AppliedParent, columns: tuple[str, ...]) -> list[bytes]:
     """Texts as bytes: SQLite takes no lone surrogates, and Python allows them."""
-    return [getattr(value, column).encode("utf-8", "surrogatepass") for column in columns]
+    values = (getattr(value, column) for column in columns)
+    texts = (_written(value) if isinstance(value, tuple) else value for value in values)
+    return [text.encode("utf-8", "surrogatepass") for text in texts]
+
+
+def _written(lengths: tuple[tuple[int, int], ...]) -> str:
+    return " ".join(f"{length},{translated}" for length, translated in lengths)
 
 
 def _entry(row: tuple[bytes, ...]) -> AppliedParent:
-    return AppliedParent(
-        **{field: stored.decode("utf-8", "surrogatepass") for field, stored in zip(_FIELDS, row, strict=True)}
-    )
+    texts = {field: stored.decode("utf-8", "surrogatepass") for field, stored in zip(_FIELDS, row, strict=True)}
+    pairs = (pair.split(",") for pair in texts.pop("lengths").split())
+    return AppliedParent(**texts, lengths=tuple((int(length), int(translated)) for length, translated in pairs))
 
 
 @attrs.frozen

@@ -20,7 +20,7 @@ from .reporting import place_of, report
 
 __all__ = ["IoLoop", "IoTask"]
 
-Done = Callable[[Completion | None, str | None], None]
+Done = Callable[[Completion | None, ProviderError | None], None]
 
 
 class IoTask:
@@ -66,7 +66,7 @@ class IoLoop:
         return len(self._tasks)
 
     def start(self, provider: Provider, call: ProviderCall, done: Done) -> IoTask:
-        """Make the call; `done` is told a completion or the name of an error. Only the gateway calls this."""
+        """Make the call; `done` is told a completion or a failure. Only the gateway calls this."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(
@@ -116,12 +116,12 @@ async def _complete(started: IoTask, provider: Provider, call: ProviderCall, don
     if started.cancelled:
         return
     completion: Completion | None = None
-    error: str | None = None
+    error: ProviderError | None = None
     try:
         answer = await provider.complete(call)
         completion = normalised(answer)
         if completion is None:
-            error = PROVIDER_FAULT
+            error = ProviderError(PROVIDER_FAULT)
             report(
                 "ERROR",
                 "the provider {provider} returned {answer} in the place of a Completion of texts",
@@ -129,12 +129,12 @@ async def _complete(started: IoTask, provider: Provider, call: ProviderCall, don
                 answer=type(answer).__name__,
             )
     except ProviderError as failure:
-        error = failure.name
+        error = failure
     except BaseException as fault:
         # Also what would end the thread of all the others, such as SystemExit.
         if isinstance(fault, asyncio.CancelledError) and started.cancelled:
             raise
-        error = PROVIDER_FAULT
+        error = ProviderError(PROVIDER_FAULT)
         module, line = place_of(fault)
         report(
             "ERROR",

@@ -85,6 +85,7 @@ class TranslationOperation(LaneWorker):
         self._history = execute.history
         self._addresses = addresses
         self._timeout_us = microseconds(settings.execution_timeout)
+        self._times_out_us = 0
         self._token = token_from(dispatcher.random_bits(TOKEN_BITS))
         self._schedule = Schedule(
             plan.batches,
@@ -112,6 +113,7 @@ class TranslationOperation(LaneWorker):
     @handles(Execute)
     def _start(self, _message: Execute, envelope: Envelope[Any]) -> Any:
         self._lane = envelope
+        self._times_out_us = self.dispatcher.now_us() + self._timeout_us
         self.start_timer(_TIMEOUT, self._timeout_us)
         self.observe(("execution", self._request_id, self._state.value))
         self._work()
@@ -230,7 +232,7 @@ class TranslationOperation(LaneWorker):
         self._ask(self._addresses.gateway, completed(message, asked, self._token))
 
     def _call_ended(self, ended: CallEnded) -> None:
-        taken = self._schedule.ended(ended.number, ended.completion, ended.error)
+        taken = self._schedule.ended(ended.number, ended.completion, ended.error, ended.retry_after_us)
         call = f"{self._request_id}/{ended.number}"
         if taken is None:
             self._note(Diagnostic(DiagnosticCode.ANSWER_SUPPRESSED, call))
@@ -285,11 +287,18 @@ class TranslationOperation(LaneWorker):
         if isinstance(step, Resolved):
             self._resolved(step)
         elif isinstance(step, Retry):
-            longest_us = longest_delay_us(step.failed_attempt)
-            spread = self.dispatcher.random_bits(32) / 2**32
-            self.start_timer(f"retry {batch.number}", round(longest_us * (1 + spread) / 2))
+            self.start_timer(f"retry {batch.number}", self._delay_us(step))
         elif isinstance(step, Failed):
-            self._batch_failed(batch)
+            self._batch_failed(batch, step.error)
+
+    def _delay_us(self, step: Retry) -> int:
+        """The back-off; or what the provider asked for, if that is longer and ends before the execution times out."""
+        longest_us = longest_delay_us(step.failed_attempt)
+        spread = self.dispatcher.random_bits(32) / 2**32
+        back_off_us = round(longest_us * (1 + spread) / 2)
+        asked_us = step.retry_after_us
+        fits = asked_us is not None and self.dispatcher.now_us() + asked_us < self._times_out_us
+        return max(back_off_us, asked_us) if asked_us is not None and fits else back_off_us
 
     def _resolved(self, step: Resolved) -> None:
         complete, suppressed = self._parents.resolve(step.pieces)
@@ -303,12 +312,12 @@ class TranslationOperation(LaneWorker):
                 self._delivery.complete(plan, segments)
         self._delivery.everything_dispatched = self._parents.dispatchable
 
-    def _batch_failed(self, batch: BatchRun) -> None:
+    def _batch_failed(self, batch: BatchRun, error: str) -> None:
         """Its parents are rejected at once, unless this ends the request: then they are discarded with the handle."""
         if self._schedule.over and not self._parents.translated:
             return
         for parent_id in self._parents.fail(batch.units):
-            self._delivery.unresolved(parent_id)
+            self._delivery.unresolved(parent_id, error)
         self._delivery.everything_dispatched = self._parents.dispatchable
 
     def _conclude(self) -> None:
@@ -329,7 +338,7 @@ class TranslationOperation(LaneWorker):
     def _finish(self) -> None:
         """The one end: the outcome goes out, and what is still open is cancelled."""
         if self._state is ExecutionState.FAILED:
-            self._delivery.given_up(self._parents.open)
+            self._delivery.given_up(self._parents.open, self._error)
         outcome = outcome_of(
             self._plan,
             self._parents,

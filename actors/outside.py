@@ -106,14 +106,15 @@ class Recording:
     provider: str
 
     def applied(self, parent_id: str, source: str, translated: str) -> None:
-        self.feature_history.tell(RecordApplied((self.entry(parent_id, source, translated),)))
+        self.feature_history.tell(RecordApplied((self.entry(parent_id, (source,), (translated,)),)))
 
-    def entry(self, parent_id: str, source: str, translated: str) -> AppliedParent:
+    def entry(self, parent_id: str, source: tuple[str, ...], translated: tuple[str, ...]) -> AppliedParent:
         return AppliedParent(
             document=self.document,
             parent_id=parent_id,
-            source=source,
-            translated=translated,
+            source="".join(source),
+            translated="".join(translated),
+            lengths=tuple(zip(map(len, source), map(len, translated), strict=True)) if len(source) > 1 else (),
             source_language=self.source_language,
             target_language=self.target_language,
             provider=self.provider,
@@ -185,11 +186,12 @@ class CallsMade:
 
 @attrs.frozen
 class CallEnded:
-    """Gateway → operation: how a call ended, by its first answer."""
+    """Gateway → operation: how a call ended, by its first answer; `retry_after_us` as a failing provider asked."""
 
     number: int
     completion: Completion | None
     error: str | None
+    retry_after_us: int | None = None
 
 
 @attrs.frozen

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..protocol.errors import RuntimeClosed
-from ..protocol.messages import OpenSession, Register, SessionOpened
+from ..protocol.messages import OpenSession, Reads, Register, SessionOpened
 from ..protocol.outcomes import StartReply
 from ..protocol.participation import ProviderPolicy
 from ..protocol.replies import RegisterReply
@@ -112,7 +112,7 @@ class Registrations(ExecutionOperations):
         lane = self._lanes.get_or_add(handoff.session_id)
         lane.hold(OPENING)
         self._opening[request_id] = envelope, lane
-        reads = self._prompt if isinstance(message, Begin) else None
+        reads = Reads(*self._prompt, message.plan.history_until) if isinstance(message, Begin) else None
         self._ask_sessions(OpenSession(handoff.session_id, request_id, needs_handle, reads))
         return DEFERRED
 

@@ -11,6 +11,7 @@ timer, set for that entry, serves all sessions.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -31,6 +32,8 @@ from .newest_turns import NewestTurns
 __all__ = ["ReportTo", "Session", "SessionMap", "SessionSnapshot"]
 
 _EXPIRY = "expiry"
+_REQUESTS_KNOWN = 10_000
+"""So many of the newest requests of a session are known by their order; what is older came before them."""
 
 
 @attrs.frozen
@@ -50,15 +53,20 @@ class ReportTo:
 
 
 class Session:
-    """What is kept of one session. `written` counts the turns that it ever had; the newest of them are `turns`."""
+    """What is kept of one session. `written` counts the turns that it ever had; the newest of them are `turns`.
+
+    Its newest requests are known by the order in which they began.
+    """
 
     __slots__ = (
+        "begun",
         "expiring",
         "followed",
         "incarnation",
         "last_use_us",
         "pins",
         "records",
+        "requests",
         "stamp",
         "turn_counter",
         "turns",
@@ -71,6 +79,8 @@ class Session:
         self.turns = NewestTurns(max_turns)
         self.written = 0
         self.turn_counter = 0
+        self.begun = 0
+        self.requests: dict[str, int] = {}
         self.records: OrderedDict[str, CallRecord] | None = None
         self.followed = False
         self.pins = 0
@@ -84,6 +94,23 @@ class Session:
         self.turns.extend(turns)
         self.written += len(turns)
         self.view = None
+
+    def note_request(self, request_id: str) -> None:
+        """A request begins in this session: the turns of those that have come before it are older than its own."""
+        self.begun += 1
+        self.requests.pop(request_id, None)
+        self.requests[request_id] = self.begun
+        if len(self.requests) > 2 * _REQUESTS_KNOWN:
+            self.requests = dict(tuple(self.requests.items())[-_REQUESTS_KNOWN:])
+
+    def until(self, request_id: str | None) -> Iterable[Turn]:
+        """The turns of this request and of those that began before it; all without one, none if it is not known."""
+        if request_id is None:
+            return self.turns
+        last = self.requests.get(request_id, 0)
+        if not last:
+            return ()
+        return [turn for turn in self.turns if self.requests.get(turn.request_id, 0) <= last]
 
 
 class SessionMap(Holding):

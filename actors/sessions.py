@@ -58,7 +58,9 @@ class SessionManager(SessionCalls):
         if message.pins:
             session.pins += 1
             self._pinned += session.pins == 1
-        history = () if message.reads is None else project(session.turns, *message.reads)
+        session.note_request(message.request_id)
+        reads = message.reads
+        history = () if reads is None else project(session.until(reads.until), reads.turns, reads.chars)
         return SessionOpened(message.session_id, message.request_id, True, message.pins, session.incarnation, history)
 
     @handles(CommitTurns)

@@ -20,14 +20,14 @@ from .protocol.calls import CallTaker, Completion, Provider
 from .protocol.completions import normalised
 from .protocol.errors import InvalidArgument
 from .protocol.execution_messages import AnswerCall, ReadOutcome, TimeOut
-from .protocol.failures import is_error_name
+from .protocol.failures import ProviderError, is_error_name
 from .protocol.features import Feature
 from .protocol.handoff import exact
 from .protocol.mappings import FrozenMapping
 from .protocol.messages import Inspect
 from .protocol.outcomes import ParentEvent, StartReply, TranslationOutcome
 from .protocol.replies import CloseReply, ProviderStatistics
-from .protocol.settings import Settings
+from .protocol.settings import Settings, microseconds
 from .protocol.statuses import StartStatus, Termination
 from .protocol.translations import DirectRequest, Plan, TranslationRequest, plan_direct, plan_translation
 from .translation import Translation
@@ -58,12 +58,16 @@ class ExecutingFace(abc.ABC):
         provider: Provider | CallTaker | None = None,
         feature: Feature | None = None,
         progress: Callable[[ParentEvent], object] | None = None,
+        history_until: str | None = None,
     ) -> Translation:
         """Execute a whole request (C3.3, C4): split, call, validate, recover, assemble, dispatch, acknowledge.
 
         `provider` makes the calls; without one they are answered by `respond` and `fail`. `feature` takes over the
         translated parents; without one the caller acknowledges them, with the texts of the outcome or of the events.
         `progress` is called with each event of a parent, on a thread of the runtime; it must return at once.
+        `history_until` names a request of the session: the prompts hold turns of it and of the requests registered
+        before it, and of no later one, however many have committed meanwhile. An id that the session does not know,
+        such as the empty text, stands before the first request: no turn goes into the prompts. None is no limit.
 
         Awaiting it gives the `TranslationOutcome`; a provider's errors are in there and never raised. Its `started` is
         the answer to the start: `INVALID_HANDOFF` (with the reason), `DUPLICATE_REQUEST`, `OVERLOADED`, `STARTED`; any
@@ -74,7 +78,9 @@ class ExecutingFace(abc.ABC):
             raise InvalidArgument("request", "must be a TranslationRequest")
         if isinstance(feature, type) or not isinstance(feature, Feature | None):
             raise InvalidArgument("feature", "must be an object that has a document and dispatch(parent, segments)")
-        plan = plan_translation(request, self.settings)
+        if history_until is not None:
+            history_until = text_of("history_until", history_until)
+        plan = plan_translation(request, self.settings, history_until)
         return self._begin(request.request_id, plan, provider, feature, progress)
 
     def direct(self, request: DirectRequest, *, provider: Provider | CallTaker | None = None) -> Translation:
@@ -151,11 +157,16 @@ class ExecutingFace(abc.ABC):
             raise InvalidArgument("termination", f"must be one of {', '.join(Termination)}") from None
         return self._answer_call(call, completion=completion, translations=pairs, termination=termination)
 
-    def fail(self, call: str, error: str) -> Future[None]:
-        """Answer a physical call by an error: one of the contract's names, or another one in capitals (C7)."""
+    def fail(self, call: str, error: str, *, retry_after: float | None = None) -> Future[None]:
+        """Answer a physical call by an error: one of the contract's names, or another one in capitals (C7).
+
+        `retry_after`: seconds in which the provider does not want to be asked again, as `ProviderError` has it.
+        """
         if not is_error_name(error):
             raise InvalidArgument("error", "must be an error name in capitals, such as NETWORK_ERROR")
-        return self._answer_call(call, error=exact(error))
+        failure = ProviderError(exact(error), retry_after)
+        wait_us = None if failure.retry_after is None else microseconds(failure.retry_after)
+        return self._answer_call(call, error=failure.name, retry_after_us=wait_us)
 
     def _answer_call(self, call: str, **answer: Any) -> Future[None]:
         request_id, slash, number = call.rpartition("/") if isinstance(call, str) else ("", "", "")

@@ -29,7 +29,10 @@ class AppliedKey:
 
 @attrs.frozen(kw_only=True)
 class AppliedParent:
-    """One logical parent that a feature applied: its clean source and its accepted translation."""
+    """One logical parent that a feature applied: its clean source and its accepted translation.
+
+    `lengths` tells, of a parent of several segments, how many characters each has: of the source, and translated.
+    """
 
     document: str
     parent_id: str
@@ -38,6 +41,17 @@ class AppliedParent:
     source_language: str
     target_language: str
     provider: str
+    lengths: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def segments(self) -> tuple[tuple[str, str], ...]:
+        """Each segment: its source and its translation; of a parent that is one text, that."""
+        pairs = []
+        at = behind = 0
+        for length, translated_length in self.lengths or ((len(self.source), len(self.translated)),):
+            pairs.append((self.source[at : at + length], self.translated[behind : behind + translated_length]))
+            at, behind = at + length, behind + translated_length
+        return tuple(pairs)
 
     @property
     def digest(self) -> str:

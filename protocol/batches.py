@@ -87,9 +87,10 @@ class Resolved:
 
 @attrs.frozen
 class Retry:
-    """Another attempt is due, after the back-off that belongs to the one which failed."""
+    """Another attempt is due, after the back-off that belongs to the one which failed, or when the provider allows."""
 
     failed_attempt: int
+    retry_after_us: int | None = None
 
 
 @attrs.frozen
@@ -170,8 +171,8 @@ class BatchRun:
             return self._attempt_failed(POLICY if refused else API_RESPONSE_INVALID)
         return self._recover(verdict)
 
-    def failed(self, error: str) -> Step:
-        """What follows from the failure of the open call."""
+    def failed(self, error: str, retry_after_us: int | None = None) -> Step:
+        """What follows from the failure of the open call; `retry_after_us` is the wait that the provider asked for."""
         ask = self._asked()
         self._note(DiagnosticCode.CALL_FAILED, detail=error)
         if error in KEY_ERRORS and 0 < len(self._tried) < self._policy.keys:
@@ -179,7 +180,7 @@ class BatchRun:
             self._note(DiagnosticCode.FAILOVER, detail=error)
             self.open_ask = attrs.evolve(ask, key=key)
             return self.open_ask
-        return self._attempt_failed(error)
+        return self._attempt_failed(error, retry_after_us)
 
     def take_notes(self) -> Sequence[Diagnostic]:
         notes, self.notes = self.notes, []
@@ -238,14 +239,14 @@ class BatchRun:
         self._release()
         return Resolved(pieces, recovered)
 
-    def _attempt_failed(self, error: str) -> Retry | Failed:
+    def _attempt_failed(self, error: str, retry_after_us: int | None = None) -> Retry | Failed:
         if self.state in (BatchState.SELECTIVE_RECOVERY, BatchState.FULL_RECOVERY):
             self._note(DiagnosticCode.RECOVERY_FAILED, detail=error)
         self._release()
         if self.attempt < attempts_for(error):
             self._move(BatchEvent.RETRY)
             self._note(DiagnosticCode.RETRIED, detail=error)
-            return Retry(self.attempt)
+            return Retry(self.attempt, retry_after_us)
         self._move(BatchEvent.FAIL)
         return self._failed_for_good(error)
 

@@ -38,6 +38,7 @@ class AnswerCall:
     translations: tuple[tuple[str, str | tuple[str, ...]], ...] | None = attrs.field(default=None, repr=redacted)
     termination: Termination = Termination.NORMAL
     error: str | None = None
+    retry_after_us: int | None = None
 
 
 @attrs.frozen

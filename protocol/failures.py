@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from .errors import DragomanError, InvalidArgument
+from .settings import MAX_SECONDS
 
 __all__ = [
     "API_RESPONSE_INVALID",
@@ -24,6 +25,7 @@ __all__ = [
     "attempts_for",
     "counts_for_circuit",
     "is_error_name",
+    "is_wait",
     "longest_delay_us",
 ]
 
@@ -87,13 +89,26 @@ def is_error_name(name: object) -> bool:
     return isinstance(name, str) and name.isascii() and name.isidentifier() and name == name.upper() and name != "_"
 
 
+def is_wait(seconds: object) -> bool:
+    """Whether `seconds` can be waited for."""
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    return number and 0 <= seconds <= MAX_SECONDS  # type: ignore[operator]
+
+
 class ProviderError(DragomanError, RuntimeError):
-    """Raised by a provider whose call failed: `name` is one of the contract's error names, or its own in capitals."""
+    """Raised by a provider whose call failed: `name` is one of the contract's error names, or its own in capitals.
 
-    fields = ("name",)
+    `retry_after` is how many seconds the provider wants nobody to ask again (its `Retry-After`). The next attempt waits
+    for that where it is longer than the back-off and fits the execution timeout.
+    """
 
-    def __init__(self, name: str) -> None:
+    fields = ("name", "retry_after")
+
+    def __init__(self, name: str, retry_after: float | None = None) -> None:
         if not is_error_name(name):
             raise InvalidArgument("name", "must be an error name in capitals, such as NETWORK_ERROR")
+        if retry_after is not None and not is_wait(retry_after):
+            raise InvalidArgument("retry_after", f"must be a number of seconds from 0 to {MAX_SECONDS}")
         super().__init__(name)
         self.name = name
+        self.retry_after = retry_after

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
-from .errors import DragomanError
+from .errors import DragomanError, InvalidArgument
+from .failures import is_error_name
 
 __all__ = ["DispatchFailed", "Feature", "ParentRefused", "Replacement"]
 
@@ -23,10 +24,20 @@ class DispatchFailed(DragomanError, RuntimeError):
 
 
 class ParentRefused(DragomanError, ValueError):
-    """Raised by a feature that does not accept this parent: it is rejected, and nothing of it is applied (C3.3)."""
+    """Raised by a feature that does not accept this parent: it is rejected, and nothing of it is applied (C3.3).
 
-    def __init__(self) -> None:
-        super().__init__("the feature does not accept the translation of this parent")
+    `reason` is a word in capitals that says why, such as `STRUCTURE`; never a text. It goes into the diagnostics.
+    """
+
+    fields = ("reason",)
+
+    def __init__(self, reason: str | None = None) -> None:
+        if reason is not None and not is_error_name(reason):
+            raise InvalidArgument("reason", "must be a word in capitals, such as STRUCTURE")
+        super().__init__(
+            "the feature does not accept the translation of this parent" + (f": {reason}" if reason else "")
+        )
+        self.reason = reason
 
 
 @runtime_checkable

@@ -35,6 +35,7 @@ __all__ = [
     "PassedOver",
     "ReadHistory",
     "ReadStatus",
+    "Reads",
     "Register",
     "Reject",
     "SessionChecked",
@@ -139,16 +140,25 @@ class ShutDown:
 
 
 @attrs.frozen
+class Reads:
+    """How much history a request reads: its newest turns, the characters of each side, and `until` which request."""
+
+    turns: int
+    chars: int
+    until: str | None = None
+
+
+@attrs.frozen
 class OpenSession:
     """Coordinator → session manager: make or use the session; `pins` it for a request's handle.
 
-    `reads` is how much history the request reads, once, as it starts: turns, and characters of each side.
+    `reads` is how much history the request reads, once, as it starts.
     """
 
     session_id: str
     request_id: str
     pins: bool = True
-    reads: tuple[int, int] | None = None
+    reads: Reads | None = None
 
 
 @attrs.frozen

@@ -103,12 +103,16 @@ class ParentEventKind(StrEnum):
 
 @attrs.frozen
 class ParentEvent:
-    """Progress of a translation: one event of one parent. `segments` holds the translation where it is dispatched."""
+    """Progress of a translation: one event of one parent. `segments` holds the translation where it is dispatched.
+
+    `reason` says, of one that is rejected or unresolved, why: the error of its batch, or the word of its feature.
+    """
 
     request_id: str
     parent_id: str
     kind: ParentEventKind
     segments: tuple[str, ...] = attrs.field(default=(), repr=_count)
+    reason: str | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -88,14 +88,16 @@ class Schedule:
         """The call of `batch` was not made, since the circuit of its provider is open."""
         return self.take(batch, batch.failed(CIRCUIT_BREAKER_OPEN))
 
-    def ended(self, number: int, completion: Completion | None, error: str | None) -> tuple[BatchRun, Step] | None:
+    def ended(
+        self, number: int, completion: Completion | None, error: str | None, retry_after_us: int | None = None
+    ) -> tuple[BatchRun, Step] | None:
         """A call has its answer: its batch and what follows; None for a call that is over."""
         batch = self._calls.pop(number, None)
         if batch is None:
             return None
         if completion is not None:
             return batch, self.take(batch, batch.answered(completion))
-        return batch, self.take(batch, batch.failed(error or ""))
+        return batch, self.take(batch, batch.failed(error or "", retry_after_us))
 
     def wake(self, number: int) -> None:
         """The back-off of a batch is over."""

@@ -71,7 +71,10 @@ class DirectRequest:
 
 @attrs.frozen(kw_only=True)
 class Plan:
-    """A valid request, split into wire units and batches before anything is done."""
+    """A valid request, split into wire units and batches before anything is done.
+
+    `history_until` names the last request whose turns go into its prompts; None for no limit.
+    """
 
     handoff: Handoff
     source_language: str
@@ -79,9 +82,10 @@ class Plan:
     parents: tuple[ParentPlan, ...]
     batches: tuple[tuple[Unit, ...], ...]
     direct: bool
+    history_until: str | None = None
 
 
-def plan_translation(request: TranslationRequest, settings: Settings) -> Plan | str:
+def plan_translation(request: TranslationRequest, settings: Settings, history_until: str | None = None) -> Plan | str:
     """The plan of a translation, or why it is not valid (C3.3): the first reason, naming the field."""
     found: Any = request.parents
     pairs = found if isinstance(found, tuple) else ()
@@ -110,6 +114,7 @@ def plan_translation(request: TranslationRequest, settings: Settings) -> Plan | 
         parents=parents,
         batches=fill_batches(units, settings.batch_chars, settings.batch_units),
         direct=False,
+        history_until=history_until,
     )
 
 

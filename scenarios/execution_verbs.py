@@ -15,7 +15,7 @@ from ..protocol.failures import is_error_name
 from ..protocol.statuses import StartStatus, Termination
 from ..protocol.translations import DirectRequest, TranslationRequest
 from ..runtime import Runtime
-from .reading import Id, Reader, Text, Value
+from .reading import Duration, Id, Reader, Text, Value
 from .source import InvalidScenario, did_you_mean, place_of, scalar, word
 from .stage import Stage
 from .verb import LOOSE_MODE, LOOSE_PROVIDER, LOOSE_PURPOSE, Loose, OfRequest, Verb, words
@@ -74,6 +74,7 @@ class Translate(Verb):
     source_language: Loose = _ENGLISH
     target_language: Loose = _GERMAN
     accept: _Accept = _AUTO
+    history_until: Text | None = None
 
     def post(self, stage: Stage) -> Future[Any]:
         found: Any = self.parents.found
@@ -87,7 +88,13 @@ class Translate(Verb):
             mode=self.mode.value,  # type: ignore[arg-type]
             purpose=self.purpose.value,  # type: ignore[arg-type]
         )
-        return stage.translate(self, request, refuse_parents=self.accept.refuse, by_hand=self.accept.by_hand)
+        return stage.translate(
+            self,
+            request,
+            refuse_parents=self.accept.refuse,
+            by_hand=self.accept.by_hand,
+            history_until=self.history_until,
+        )
 
     def sources(self) -> dict[str, str]:
         """The clean source of each parent that has one."""
@@ -186,9 +193,11 @@ class Fail(Verb):
 
     call: _Call
     error: _Error
+    retry_after: Duration | None = None
 
     def post(self, stage: Stage) -> Future[Any]:
-        return stage.answer(self.call.id, stage.runtime.fail(self.call.id, self.error.name))
+        retry_after = None if self.retry_after is None else self.retry_after / 1e6
+        return stage.answer(self.call.id, stage.runtime.fail(self.call.id, self.error.name, retry_after=retry_after))
 
 
 class TimeOut(OfRequest):

@@ -110,7 +110,13 @@ class Stage:
         self._application.spawn()
 
     def translate(
-        self, verb: object, request: TranslationRequest, *, refuse_parents: Collection[str], by_hand: bool
+        self,
+        verb: object,
+        request: TranslationRequest,
+        *,
+        refuse_parents: Collection[str],
+        by_hand: bool,
+        history_until: str | None,
     ) -> Future[StartReply]:
         """Start a translation whose feature is a document of texts."""
         document = TextDocument(
@@ -133,7 +139,9 @@ class Stage:
                 self._application.documents[request.request_id] = document
 
         provider = _Provider(self._touch)
-        translation = self.runtime.translate(request, provider=provider, feature=document, progress=progress)
+        translation = self.runtime.translate(
+            request, provider=provider, feature=document, progress=progress, history_until=history_until
+        )
         translation.started.add_done_callback(show)
         return self._followed(translation, provider)
 

@@ -128,9 +128,9 @@ def loses_the_white_space_of_a_cut(patch: pytest.MonkeyPatch) -> None:
 def acknowledges_what_the_feature_refused(patch: pytest.MonkeyPatch) -> None:
     dispatch = FeatureBoundary.dispatch
 
-    def blind(self: FeatureBoundary, *values: Any) -> Dispatched:
-        found = dispatch(self, *values)
-        return Dispatched.APPLIED if found is Dispatched.REFUSED else found
+    def blind(self: FeatureBoundary, *values: Any) -> tuple[Dispatched, str]:
+        found, word = dispatch(self, *values)
+        return (Dispatched.APPLIED if found is Dispatched.REFUSED else found), word
 
     patch.setattr(FeatureBoundary, "dispatch", blind)
 

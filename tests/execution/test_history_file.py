@@ -25,7 +25,8 @@ any_text = st.text(st.characters(exclude_categories=()), max_size=20)
 """Any text that Python knows, with lone surrogates and NUL."""
 
 _FIELDS = attrs.fields_dict(AppliedParent)
-entry_lists = st.lists(st.builds(AppliedParent, **dict.fromkeys(_FIELDS, any_text)), max_size=4)
+lengths = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), max_size=3).map(tuple)
+entry_lists = st.lists(st.builds(AppliedParent, **{**dict.fromkeys(_FIELDS, any_text), "lengths": lengths}), max_size=4)
 
 
 @pytest.fixture
@@ -194,13 +195,30 @@ def test_a_database_of_another_program_is_refused(path: str, owner: str) -> None
     assert refused(path) == "is a database of another program"
 
 
-@pytest.mark.parametrize("schema", [0, 2, 1000])
+@pytest.mark.parametrize("schema", [0, 3, 1000])
 def test_a_schema_of_another_version_is_refused(path: str, schema: int) -> None:
     HistoryFile.check(path)
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA user_version = {schema}")
     connection.close()
-    assert refused(path) == f"has the schema {schema}; this version knows 1"
+    assert refused(path) == f"has the schema {schema}; this version knows 2"
+
+
+def test_a_file_of_the_first_schema_goes_on_with_its_entries_as_single_texts(path: str) -> None:
+    HistoryFile.check(path)
+    file = HistoryFile(path)
+    file.append([entry(1)])
+    file.close()
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE applied DROP COLUMN lengths")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    file = HistoryFile(path)
+    file.append([entry(2, source="ab c", translated="xyz", lengths=((2, 1), (2, 2)))])
+    file.close()
+    first, second = stored(path)
+    assert first.segments == ((first.source, first.translated),)
+    assert second.segments == (("ab", "x"), (" c", "yz"))
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:

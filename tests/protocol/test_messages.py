@@ -127,6 +127,8 @@ SHOWN = {
     "acknowledged_by",
     "change",
     "before",
+    "until",
+    "history_until",
     "after",
     "remedy",
     "lines",
