@@ -88,10 +88,10 @@ class FeatureHistory(Actor):
         return self._begin(envelope, partial(self._writer.append, message.entries))
 
     @handles(ReadApplied)
-    def _read(self, _message: ReadApplied, envelope: Envelope[Any]) -> Any:
+    def _read(self, message: ReadApplied, envelope: Envelope[Any]) -> Any:
         if self._writer is None:
             return ()
-        return self._begin(envelope, partial(self._writer.ask, HistoryFile.read))
+        return self._begin(envelope, partial(self._writer.ask, lambda file: file.read(message.document)))
 
     @handles(FindApplied)
     def _find(self, message: FindApplied, envelope: Envelope[Any]) -> Any:

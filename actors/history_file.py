@@ -60,6 +60,7 @@ _FROM_SCHEMA_1 = (
 _APPEND = f"INSERT INTO applied ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' for _ in _COLUMNS)})"
 _SELECT = f"SELECT {', '.join(_FIELDS)} FROM applied"
 _READ = f"{_SELECT} ORDER BY place"
+_READ_DOCUMENT = f"{_SELECT} WHERE document = ? ORDER BY place"
 _FIND = f"{_SELECT} WHERE {' AND '.join(f'{column} = ?' for column in _KEY)} ORDER BY place DESC LIMIT 1"
 
 
@@ -89,9 +90,11 @@ class HistoryFile:
         with _transaction(self._connection):
             self._connection.executemany(_APPEND, (_stored(entry, _COLUMNS) for entry in entries))
 
-    def read(self) -> tuple[AppliedParent, ...]:
-        """Every entry, in the order of application."""
-        return tuple(_entry(row) for row in self._connection.execute(_READ))
+    def read(self, document: str | None = None) -> tuple[AppliedParent, ...]:
+        """Every entry, or those of a document, in the order of application."""
+        if document is None:
+            return tuple(map(_entry, self._connection.execute(_READ)))
+        return tuple(map(_entry, self._connection.execute(_READ_DOCUMENT, _texts_as_bytes((document,)))))
 
     def find(self, key: AppliedKey) -> AppliedParent | None:
         """The newest entry of `key`, or None."""
@@ -173,7 +176,10 @@ def _is_busy(error: Exception) -> bool:
 def _stored(value: AppliedKey | AppliedParent, columns: tuple[str, ...]) -> list[bytes]:
     """Texts as bytes: SQLite takes no lone surrogates, and Python allows them."""
     values = (getattr(value, column) for column in columns)
-    texts = (_written(value) if isinstance(value, tuple) else value for value in values)
+    return _texts_as_bytes(_written(value) if isinstance(value, tuple) else value for value in values)
+
+
+def _texts_as_bytes(texts: Iterable[str]) -> list[bytes]:
     return [text.encode("utf-8", "surrogatepass") for text in texts]
 
 

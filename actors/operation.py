@@ -33,7 +33,7 @@ from ..protocol.execution_messages import (
 )
 from ..protocol.executions import ENDS_FROM_OUTSIDE, EXECUTION_TABLE, ExecutionEvent, ExecutionState
 from ..protocol.failures import longest_delay_us
-from ..protocol.markers import TOKEN_BITS, token_from
+from ..protocol.markers import token_for
 from ..protocol.messages import ReadStatus
 from ..protocol.outcomes import MAX_DIAGNOSTICS, Diagnostic, DiagnosticCode, Diagnostics
 from ..protocol.participation import ProviderPolicy
@@ -86,7 +86,7 @@ class TranslationOperation(LaneWorker):
         self._addresses = addresses
         self._timeout_us = microseconds(settings.execution_timeout)
         self._times_out_us = 0
-        self._token = token_from(dispatcher.random_bits(TOKEN_BITS))
+        self._token = token_for(plan.handoff.request_id, (parent.source for parent in plan.handoff.parents))
         self._schedule = Schedule(
             plan.batches,
             token=self._token,

@@ -18,6 +18,8 @@ from .actors.futures import Future, WaitTimeout  # noqa: E402
 from .actors.simulation import SimulatedDispatcher  # noqa: E402
 from .actors.threads import ThreadDispatcher  # noqa: E402
 from .content_tool import ContentTool  # noqa: E402
+from .feature_operation import FeatureOperation, TranslatableDocument, operation_settings  # noqa: E402
+from .operation_report import DocumentReport, KeptSource, OperationProgress, OperationReport  # noqa: E402
 from .protocol.applied import AppliedKey, AppliedParent  # noqa: E402
 from .protocol.calls import CallTaker, CallUnit, Completion, CompletionRecord, Provider, ProviderCall  # noqa: E402
 from .protocol.content_replies import (  # noqa: E402
@@ -146,9 +148,11 @@ __all__ = [
     "DiagnosticCode",
     "DirectRequest",
     "DispatchFailed",
+    "DocumentReport",
     "DragomanError",
     "ExecutionStatus",
     "Feature",
+    "FeatureOperation",
     "FollowUpCounts",
     "FollowUpDecision",
     "FollowUpMiss",
@@ -158,8 +162,11 @@ __all__ = [
     "Intent",
     "InvalidArgument",
     "InvalidSetting",
+    "KeptSource",
     "LowUtility",
     "MissReason",
+    "OperationProgress",
+    "OperationReport",
     "Outcome",
     "Parent",
     "ParentEvent",
@@ -205,6 +212,7 @@ __all__ = [
     "TextDocument",
     "ThreadDispatcher",
     "Trace",
+    "TranslatableDocument",
     "Translation",
     "TranslationOutcome",
     "TranslationRefused",
@@ -214,6 +222,7 @@ __all__ = [
     "UnknownCall",
     "Violation",
     "WaitTimeout",
+    "operation_settings",
 ]
 
 logger.disable("dragoman")

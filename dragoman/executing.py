@@ -186,9 +186,13 @@ class ExecutingFace(abc.ABC):
         """The physical calls of each provider (C13), apart from all history."""
         return self._ask(Inspect(), self._crew.statistics)
 
-    def feature_history(self) -> Future[tuple[AppliedParent, ...]]:
-        """Every parent that a feature applied, in the order of application, from the durable history (C13)."""
-        return self._ask(ReadApplied(), self._crew.feature_history)
+    def feature_history(self, document: str | None = None) -> Future[tuple[AppliedParent, ...]]:
+        """Every parent that a feature applied, in the order of application, from the durable history (C13).
+
+        With a `document`, those of features of that name.
+        """
+        read = ReadApplied(None if document is None else text_of("document", document))
+        return self._ask(read, self._crew.feature_history)
 
     def find_applied(self, key: AppliedKey) -> Future[AppliedParent | None]:
         """The newest entry of the durable feature history with that key; None if there is none."""

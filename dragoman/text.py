@@ -77,6 +77,14 @@ class TextDocument:
         """The application can take nothing more: what comes from now on cannot be dispatched."""
         self._undeliverable = True
 
+    @property
+    def parents(self) -> dict[str, str | tuple[str, ...]]:
+        """Every parent as it is shown now, as a `TranslationRequest` takes it."""
+        return {
+            parent_id: texts[0] if parent_id in self._scalar else tuple(texts)
+            for parent_id, texts in self._texts.items()
+        }
+
     def __getitem__(self, parent_id: str) -> str | list[str]:
         texts = self._texts[parent_id]
         return texts[0] if parent_id in self._scalar else list(texts)

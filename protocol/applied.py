@@ -86,7 +86,9 @@ class Recorded:
 
 @attrs.frozen
 class ReadApplied:
-    """Ask for every entry, in the order of application."""
+    """Ask for every entry, or for those of a document, in the order of application."""
+
+    document: str | None = None
 
 
 @attrs.frozen

@@ -1,7 +1,8 @@
 """The marker grammar: how the segments of one parent are joined on the wire, and found again.
 
 A marker is `<dm-TOKEN-N/>`: ASCII, shaped like an empty element because models keep those, with a token of eight
-base-32 characters that is drawn anew for each request, and the number of the segment that follows it (from 1).
+base-32 characters that each request has of its own, made of its id and texts so that the same request always sends the
+same prompts, and the number of the segment that follows it (from 1).
 Reading is tolerant about case and about white space inside the brackets. A literal that looks like the beginning of
 a marker, or of the end tag that a model might close one with, is escaped with a backslash, and `unescape` is the exact
 inverse. An opening that is neither a marker nor escaped is a marker that was damaged.
@@ -9,12 +10,13 @@ inverse. An opening that is neither a marker nor escaped is a marker that was da
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .errors import InvalidArgument
 
-__all__ = ["TOKEN_BITS", "contains_marker", "escape", "join", "markers_of", "split", "token_from", "unescape"]
+__all__ = ["TOKEN_BITS", "contains_marker", "escape", "join", "markers_of", "split", "token_for", "token_from", "unescape"]
 
 TOKEN_BITS = 40
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
@@ -26,8 +28,17 @@ _STRAY = re.compile(r"<\s*+/?\s*+dm-", re.IGNORECASE | re.ASCII)
 
 
 def token_from(entropy: int) -> str:
-    """The token that `entropy` (an integer of `TOKEN_BITS` random bits) stands for."""
+    """The token that `entropy` (an integer of `TOKEN_BITS` bits) stands for."""
     return "".join(_ALPHABET[(entropy >> (5 * place)) & 31] for place in range(_LENGTH))
+
+
+def token_for(request_id: str, texts: Iterable[str]) -> str:
+    """The token of a request with these texts."""
+    digest = hashlib.sha256()
+    for text in (request_id, *texts):
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        digest.update(b"\0")
+    return token_from(int.from_bytes(digest.digest()[: TOKEN_BITS // 8]))
 
 
 def contains_marker(text: str) -> bool:

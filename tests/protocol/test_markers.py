@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dragoman.protocol.errors import InvalidArgument
-from dragoman.protocol.markers import TOKEN_BITS, contains_marker, escape, join, split, token_from, unescape
+from dragoman.protocol.markers import TOKEN_BITS, contains_marker, escape, join, split, token_for, token_from, unescape
 
 from ..strategies import segment_lists, tokens
 
@@ -168,3 +168,12 @@ def test_there_is_no_joining_of_nothing() -> None:
 @given(st.integers(0, 2**TOKEN_BITS - 1), st.integers(0, 2**TOKEN_BITS - 1))
 def test_a_token_tells_every_bit_it_was_drawn_from(one: int, other: int) -> None:
     assert (token_from(one) == token_from(other)) == (one == other)
+
+
+@given(st.text(max_size=5), st.lists(st.text(st.characters(exclude_categories=()), max_size=5), max_size=3))
+def test_the_token_of_a_request_depends_on_its_id_and_texts_alone(request_id: str, texts: list[str]) -> None:
+    token = token_for(request_id, texts)
+    assert token == token_for(request_id, iter(texts))
+    assert split(join(["a", "b"], token), token) == ("a", "b")
+    assert token != token_for(request_id + "!", texts)
+    assert token != token_for(request_id, [*texts, ""])
