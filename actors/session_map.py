@@ -10,6 +10,7 @@ timer, set for that entry, serves all sessions.
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
@@ -103,14 +104,19 @@ class Session:
         if len(self.requests) > 2 * _REQUESTS_KNOWN:
             self.requests = dict(tuple(self.requests.items())[-_REQUESTS_KNOWN:])
 
-    def until(self, request_id: str | None) -> Iterable[Turn]:
-        """The turns of this request and of those that began before it; all without one, none if it is not known."""
-        if request_id is None:
+    def newest(self, count: int, until: str | None) -> Iterable[Turn]:
+        """The newest `count` turns, or more, of the request `until` and of those that began before it, oldest first.
+
+        Of all requests if it is None; none if it is not known.
+        """
+        if until is None:
             return self.turns
-        last = self.requests.get(request_id, 0)
-        if not last:
+        last = self.requests.get(until)
+        if last is None:
             return ()
-        return [turn for turn in self.turns if self.requests.get(turn.request_id, 0) <= last]
+        of = self.requests.get
+        earlier = (turn for turn in reversed(tuple(self.turns)) if of(turn.request_id, 0) <= last)
+        return reversed(tuple(itertools.islice(earlier, count)))
 
 
 class SessionMap(Holding):

@@ -60,7 +60,7 @@ class SessionManager(SessionCalls):
             self._pinned += session.pins == 1
         session.note_request(message.request_id)
         reads = message.reads
-        history = () if reads is None else project(session.until(reads.until), reads.turns, reads.chars)
+        history = () if reads is None else project(session.newest(reads.turns, reads.until), reads.turns, reads.chars)
         return SessionOpened(message.session_id, message.request_id, True, message.pins, session.incarnation, history)
 
     @handles(CommitTurns)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .acceptance import acceptance, acceptance_of_many
 from .content import content_store, content_workload, store_entries
+from .documents import documents
 from .execution import execution
 from .figures import Figure
 from .growth import growing_requests, open_handles, waiting
@@ -25,6 +26,7 @@ MEASURES: dict[str, Callable[[Size, int], list[Figure]]] = {
     "content-workload": content_workload,
     "store-entries": store_entries,
     "execution": execution,
+    "documents": documents,
     "replaying": replaying,
     "others": others,
 }

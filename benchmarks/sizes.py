@@ -28,6 +28,9 @@ class Size:
     executions: int = 1000
     """Requests that are executed, against a provider with a random latency of `latency_s` seconds in the mean."""
     latency_s: float = 0.5
+    document_parents: int = 500
+    """Parents of a document, through a provider that takes `document_latency_s` seconds for each call."""
+    document_latency_s: float = 0.2
     every_scenario: int = 1
     """Of the shipped scenarios each one, or each so-many-th."""
 
@@ -59,6 +62,8 @@ SIZES = {
         calls=50,
         executions=4,
         latency_s=0.002,
+        document_parents=40,
+        document_latency_s=0.002,
         every_scenario=100,
     ),
 }

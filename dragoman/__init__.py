@@ -18,8 +18,10 @@ from .actors.futures import Future, WaitTimeout  # noqa: E402
 from .actors.simulation import SimulatedDispatcher  # noqa: E402
 from .actors.threads import ThreadDispatcher  # noqa: E402
 from .content_tool import ContentTool  # noqa: E402
-from .feature_operation import FeatureOperation, TranslatableDocument, operation_settings  # noqa: E402
+from .feature_operation import FeatureOperation, TranslatableDocument  # noqa: E402
+from .missing import MissingExtra  # noqa: E402
 from .operation_report import DocumentReport, KeptSource, OperationProgress, OperationReport  # noqa: E402
+from .operation_settings import operation_settings  # noqa: E402
 from .protocol.applied import AppliedKey, AppliedParent  # noqa: E402
 from .protocol.calls import CallTaker, CallUnit, Completion, CompletionRecord, Provider, ProviderCall  # noqa: E402
 from .protocol.content_replies import (  # noqa: E402
@@ -165,6 +167,7 @@ __all__ = [
     "KeptSource",
     "LowUtility",
     "MissReason",
+    "MissingExtra",
     "OperationProgress",
     "OperationReport",
     "Outcome",

@@ -25,6 +25,7 @@ from .terminal import (
     scenario_files,
     speaks_unicode,
 )
+from .translating import translate
 
 if TYPE_CHECKING:
     from .scenarios import Result
@@ -62,6 +63,7 @@ def run(arguments: Sequence[str]) -> int:
 
 app.command(explore)
 app.command(load)
+app.command(translate)
 
 
 @app.command

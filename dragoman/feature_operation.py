@@ -24,6 +24,7 @@ import attrs
 from .actors.futures import Future
 from .arguments import count_of, switch_of, text_of
 from .operation_report import DocumentReport, KeptSource, OperationProgress, OperationReport
+from .operation_settings import turns_needed
 from .protocol.calls import Completion, Provider, ProviderCall
 from .protocol.errors import InvalidArgument, TranslationRefused
 from .protocol.failures import USER_CANCELLED
@@ -32,19 +33,16 @@ from .protocol.handoff import Handoff, Parent
 from .protocol.markers import contains_marker
 from .protocol.outcomes import DiagnosticCode, ParentEvent, ParentEventKind, TranslationOutcome
 from .protocol.replies import RegisterReply
-from .protocol.settings import Settings
 from .protocol.statuses import AckStatus, Purpose, RegisterStatus
 from .protocol.translations import TranslationRequest
 from .resuming import Resumed, resume
 from .runtime import Runtime
 from .translation import Translation
 
-__all__ = ["FeatureOperation", "TranslatableDocument", "operation_settings"]
+__all__ = ["FeatureOperation", "TranslatableDocument"]
 
 _MODE = "select-element"
-_LONG_S = 30 * 24 * 3600.0
-_MAX_TURNS = 1000
-_HOPELESS = frozenset({"API_KEY_INVALID", "INSUFFICIENT_BALANCE", "VALIDATION", "PROVIDER_UNAVAILABLE"})
+_HOPELESS = frozenset({"API_KEY_INVALID", "COMMAND_FAILED", "INSUFFICIENT_BALANCE", "VALIDATION"})
 """Errors that the next request will meet too, if the first ones all do."""
 
 _operations: weakref.WeakKeyDictionary[Runtime, Counter[str]] = weakref.WeakKeyDictionary()
@@ -56,31 +54,6 @@ class TranslatableDocument(Feature, Protocol):
 
     @property
     def parents(self) -> Mapping[str, str | tuple[str, ...]]: ...
-
-
-def operation_settings(*, concurrency: int = 4, group_parents: int = 5, **changes: object) -> Settings:
-    """Settings under which an operation keeps its promises, with `changes`.
-
-    A session keeps enough turns for every prompt, a request is one call at a time, and nothing is passed over or
-    forgotten while a slow provider works.
-    """
-    defaults = {
-        "prompt_turns": 4,
-        "batch_units": group_parents,
-        "max_concurrent_calls": 1,
-        "max_turns": _MAX_TURNS,
-        "ack_window": _LONG_S,
-        "session_ttl": _LONG_S,
-        "content_enabled": False,
-    }
-    settings = Settings(**{**defaults, **changes})  # type: ignore[arg-type]
-    needed = _turns_needed(concurrency, group_parents, settings.prompt_turns)
-    return settings if "max_turns" in changes else attrs.evolve(settings, max_turns=max(_MAX_TURNS, needed))
-
-
-def _turns_needed(concurrency: int, group_parents: int, prompt_turns: int) -> int:
-    """The turns that a session must keep, so that those of later groups push none out of a prompt."""
-    return prompt_turns + (concurrency - 1) * group_parents
 
 
 @attrs.frozen
@@ -132,7 +105,7 @@ class FeatureOperation:
         if len({document.document for document in documents}) < len(documents):
             raise InvalidArgument("documents", "must have different names")
         settings = runtime.settings
-        needed = _turns_needed(concurrency, group_parents, settings.prompt_turns)
+        needed = turns_needed(concurrency, group_parents, settings.prompt_turns)
         if settings.prompt_turns and settings.max_turns < needed:
             raise InvalidArgument("concurrency", f"needs Settings(max_turns={needed}) or more, for the same prompts")
         self._runtime = runtime

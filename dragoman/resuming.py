@@ -47,11 +47,11 @@ def resume(
     resumed: dict[str, Resumed] = {}
     for parent_id, source in parents.items():
         others = left.get(source)
-        entry = own[parent_id] or (others.pop(next(iter(others))) if others else None)
-        if entry is None:
+        found = own[parent_id] or (others.pop(next(iter(others))) if others else None)
+        if found is None:
             continue
-        translated = tuple(after for _before, after in entry.segments)
-        dispatched, _word = boundary.dispatch(parent_id, entry.source, translated)
+        translated = tuple(after for _before, after in found.segments)
+        dispatched, _word = boundary.dispatch(parent_id, found.source, translated)
         if dispatched is Dispatched.APPLIED:
-            resumed[parent_id] = Resumed(entry.source, entry.translated)
+            resumed[parent_id] = Resumed(found.source, found.translated)
     return resumed

@@ -11,6 +11,8 @@ import pytest
 from dragoman import Runtime, ScriptedProvider, TranslationRequest
 from dragoman.scenarios import replay_file
 
+from .providers.server import FaultServer, source_of
+
 README = Path(__file__).parent.parent / "README.md"
 
 
@@ -66,8 +68,26 @@ def test_the_feature_of_the_readme_takes_translations_all_or_nothing() -> None:
     assert rows == {"r1": {"name": "Salz", "unit": "Sack"}, "r2": {"name": "Öl", "unit": "Dose"}}
 
 
+def test_the_example_of_a_page_translates_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (
+        "<html><head><title>A page</title></head><body><h1>Hello</h1><p>Some <i>words</i></p><p>Bye</p></body></html>"
+    )
+    (tmp_path / "page.html").write_text(source, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with FaultServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        exec(compile(blocks("python")[5], "README", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == ["COMPLETE 4 of 4"]
+    page = (tmp_path / "page.fr.html").read_text(encoding="utf-8")
+    assert "<p>⟦Some ⟧<i>⟦words⟧</i></p>" in page
+    assert source_of(page) == source
+
+
 def test_the_content_example_prints_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(blocks("python")[5], "README", "exec"), {})
+    exec(compile(blocks("python")[6], "README", "exec"), {})
     assert capsys.readouterr().out.splitlines() == [
         "{'mar': 900, 'apr': 950}",
         "c1 FULL_FETCH {'mar': 900, 'apr': 950}",

@@ -26,6 +26,7 @@ ASKED_FOR = {
     "acceptance-of-many": [(2, 1.25), (2.5, 1.75), (6, 4), (1.5, 1.2)],
     "growing-requests": [(1.25, 1.1)],
     "open-handles": [(1.3, 1.15), (2048, 1536), (4, 3)],
+    "documents": [(1.3, None)],
     "content-store": [(1.5, 1.2)],
     "content-workload": [(1.5, 1.25)],
 }

@@ -197,5 +197,6 @@ def test_the_order_of_the_newest_requests_is_known_and_older_ones_came_before(mo
     assert list(session.requests) == ["r4", "r5", "r3"]
     for request in ("r0", "r4", "r5"):
         session.append(TurnRun.of(Turn(request, "p1", "one", "eins")))
-    assert [turn.request_id for turn in session.until("r4")] == ["r0", "r4"]
-    assert list(session.until("r0")) == []
+    assert [turn.request_id for turn in session.newest(9, "r4")] == ["r0", "r4"]
+    assert [turn.request_id for turn in session.newest(1, "r4")] == ["r4"]
+    assert list(session.newest(9, "r0")) == []

@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("dragoman", "dragoman.protocol", "dragoman.actors", "dragoman.scenarios")
+PACKAGES = (
+    *("dragoman", "dragoman.protocol", "dragoman.actors", "dragoman.scenarios"),
+    *("dragoman.documents", "dragoman.providers"),
+)
 
 THIRD_PARTY = {
     "dragoman.protocol": {"attrs", "attr"},
     "dragoman.actors": {"attrs", "attr", "pykka", "loguru", "cachetools"},
-    "dragoman": {"attrs", "attr", "loguru", "cyclopts", "rich"},
+    "dragoman": {"attrs", "attr", "loguru", "cyclopts", "rich", "langcodes"},
+    "dragoman.documents": {"attrs", "attr", "justhtml", "markdown_it", "pysubs2"},
+    "dragoman.providers": {"attrs", "attr", "loguru", "langcodes", "llama_cpp", "numpy", "openai"},
     "dragoman.scenarios": {"attrs", "attr", "loguru", "yaml", "cattrs"},
 }
 MAY_IMPORT = {
@@ -23,9 +28,13 @@ MAY_IMPORT = {
     "dragoman.actors": {"dragoman.protocol", "dragoman.actors"},
     "dragoman": {"dragoman.protocol", "dragoman.actors", "dragoman"},
     "dragoman.scenarios": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.scenarios"},
+    "dragoman.documents": {"dragoman.protocol", "dragoman", "dragoman.documents"},
+    "dragoman.providers": {"dragoman.protocol", "dragoman", "dragoman.providers"},
 }
-COMMANDS = {"cli", "exploring", "loading", "terminal"}
-"""The modules of the command line: they alone import its libraries, and the scenarios."""
+COMMANDS = {"cli", "document_files", "exploring", "loading", "terminal", "translating"}
+"""The modules of the command line: they alone import its libraries, the scenarios, documents and providers."""
+NEEDS_AN_EXTRA = {"langcodes", "llama_cpp", "numpy", "openai"}
+"""Libraries of extras that are imported when they are needed, so that what does not need them does without."""
 ONLY_IN_COMMANDS = {"cyclopts", "rich"}
 
 CLOCKS_AND_CHANCE = {"time", "random", "secrets", "uuid", "threading"}
@@ -78,7 +87,7 @@ def first(name: str) -> str:
 def test_imports_run_one_way(package: str, path: Path) -> None:
     ours = {package_of(name) for name in imports(package, path) if first(name) == "dragoman"}
     if package == "dragoman" and path.stem in COMMANDS:
-        ours.discard("dragoman.scenarios")
+        ours -= {"dragoman.scenarios", "dragoman.documents", "dragoman.providers"}
     assert ours <= MAY_IMPORT[package]
 
 
@@ -118,6 +127,13 @@ def test_the_command_line_imports_the_scenarios_only_when_it_runs_them(command: 
     tree = ast.parse(path.read_text(encoding="utf-8"))
     early = [name for node in at_module_level(tree.body) for name in imported(node, "dragoman")]
     assert "dragoman.scenarios" not in {package_of(name) for name in early if first(name) == "dragoman"}
+
+
+@each_module
+def test_what_an_extra_brings_is_imported_when_it_is_needed(package: str, path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    early = {first(name) for node in at_module_level(tree.body) for name in imported(node, package)}
+    assert not early & NEEDS_AN_EXTRA
 
 
 def test_no_clock_no_chance_and_no_thread_in_the_protocol() -> None:

@@ -40,6 +40,37 @@ def test_the_command_says_in_one_line_what_to_install(tmp_path: Path, missing: t
     assert "dragoman[cli]" in line
 
 
+def isolated(folder: Path, missing: tuple[str, ...], code: str) -> subprocess.CompletedProcess[str]:
+    prelude = f"import sys\nsys.modules.update(dict.fromkeys({missing!r}))\n"
+    return subprocess.run(
+        [sys.executable, "-c", prelude + code], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("missing", ["pysubs2", "markdown_it", "justhtml"])
+def test_documents_say_what_to_install(tmp_path: Path, missing: str) -> None:
+    code = "from dragoman import MissingExtra\ntry:\n    import dragoman.documents\nexcept MissingExtra as error:\n    print(error)"
+    done = isolated(tmp_path, (missing,), code)
+    assert (done.stdout, done.stderr) == ("dragoman.documents needs its extra: pip install 'dragoman[documents]'\n", "")
+    done = isolated(
+        tmp_path,
+        (missing,),
+        "from dragoman.cli import run\nsys.exit(run(['translate', 'x.html', '--to', 'de', '--model', 'm']))",
+    )
+    assert done.returncode == 2
+    assert done.stderr == "dragoman: dragoman.documents needs its extra: pip install 'dragoman[documents]'\n"
+
+
+@pytest.mark.parametrize(
+    ("missing", "made", "extra"),
+    [("openai", "OpenAIProvider('m', keys='k')", "openai"), ("llama_cpp", "LocalProvider()", "local")],
+)
+def test_a_provider_says_what_to_install_when_it_is_made(tmp_path: Path, missing: str, made: str, extra: str) -> None:
+    code = f"from dragoman.providers import *\ntry:\n    {made}\nexcept MissingExtra as error:\n    print(error.extra)"
+    done = isolated(tmp_path, (missing, "pysubs2", "langcodes"), code)
+    assert (done.stdout, done.stderr) == (f"{extra}\n", "")
+
+
 def test_the_package_itself_does_not_need_the_extra(tmp_path: Path) -> None:
     code = f"""
 import sys
