@@ -58,7 +58,7 @@ QUICKEST: dict[str, tuple[Way, int]] = {
     "takes_no_lane": (_SCENARIOS, 12),
     "commits_a_recovery": (_PROPERTIES, 16),
     "recovers_a_second_time": (_SCENARIOS, 107),
-    "reuses_the_valid_units_of_a_failed_attempt": (_SCENARIOS, 36),
+    "reuses_the_valid_units_of_a_failed_attempt": (_SCENARIOS, 5),
     "shows_the_history_to_a_recovery": (_PROPERTIES, 17),
     "an_entry_dies_at_the_very_instant": (_SCENARIOS, 7),
     "does_not_bound_all_sessions": (_SCENARIOS, 107),

@@ -144,7 +144,7 @@ def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     ) as refused:
         OpenAIProvider("m", keys=SECRET)
     assert isinstance(refused.value, ImportError)
-    assert (refused.value.extra, refused.value.provider) == ("openai", "OpenAIProvider")
+    assert (refused.value.extra, refused.value.user) == ("openai", "OpenAIProvider")
     assert pickle.loads(pickle.dumps(refused.value)).extra == "openai"
 
 
