@@ -25,7 +25,7 @@ from .operation_report import DocumentReport, OperationProgress, OperationReport
 from .operation_settings import operation_settings
 from .protocol.errors import DragomanError, InvalidArgument, InvalidSetting
 from .protocol.participation import ProviderPolicy
-from .providers import CommandProvider, LocalProvider, OpenAIProvider, ProviderUnavailable
+from .providers import CommandProvider, LocalProvider, OpenAIProvider
 from .runtime import Runtime
 from .terminal import FAILED, INTERRUPTED, PASSED, Switch, console, usage
 from .translation_summary import as_json, as_lines, reason_in_words
@@ -243,7 +243,7 @@ class _Run:
         try:
             with self._runtime, self._progress():
                 report = asyncio.run(self._translate(begin))
-        except ProviderUnavailable as error:
+        except DragomanError as error:
             return usage(str(error))
         except OSError as error:
             return usage(f"{error.filename or 'the output'}: cannot be written: {error.strerror}")

@@ -41,15 +41,18 @@ def reason_in_words(reason: str) -> str:
 
 
 def as_lines(report: OperationReport, files: Mapping[str, tuple[Path, Path]], written: set[str]) -> Iterator[str]:
-    """The summary of a run: a line a document, one a parent that kept its source, and the costs."""
+    """The summary of a run: a line a document, one for each reason why parents kept their source, and the costs."""
     for document in report.documents:
         path, out = files[document.document]
         resumed = f", {document.resumed} of them in an earlier run" if document.resumed else ""
         place = str(out) if document.document in written else "not written"
         yield f"{path} → {place}: {document.accepted} of {document.parents} translated{resumed}"
+        by_reason: dict[str, list[str]] = {}
         for kept in document.kept:
-            words = reason_in_words(kept.reason)
-            yield f"  {kept.parent_id} kept its source: {kept.reason}" + (f" ({words})" if words != kept.reason else "")
+            by_reason.setdefault(kept.reason, []).append(kept.parent_id)
+        for reason, parents in by_reason.items():
+            words = reason_in_words(reason)
+            yield f"  source kept, {reason}{f' ({words})' if words != reason else ''}: {', '.join(parents)}"
     tokens = ""
     if report.input_tokens is not None or report.output_tokens is not None:
         tokens = f", {report.input_tokens or 0} tokens in, {report.output_tokens or 0} out"

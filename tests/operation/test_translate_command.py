@@ -124,7 +124,7 @@ def test_what_was_refused_is_kept_with_its_reason(folder: Path, capsys: pytest.C
     with FaultServer(echo) as server:
         assert translate(server, "page.html", "--request-parents", "2", "--concurrency", "1") == 1
     said = capsys.readouterr().out
-    assert "b1 kept its source: UNTRANSLATED (the answer was the source itself)" in said
+    assert "  source kept, UNTRANSLATED (the answer was the source itself): b1, b2\n" in said
     assert "4 of 6 translated" in said
     page = (folder / "page.de.html").read_text(encoding="utf-8")
     assert "<title>A small page</title>" in page
