@@ -67,6 +67,20 @@ def run(
     return asyncio.run(work())
 
 
+def in_pairs(runtime: Runtime, documents: list[TextDocument], provider: Any, **options: Any) -> FeatureOperation:
+    """An operation of which two requests of one parent each are in flight."""
+    return FeatureOperation(
+        runtime,
+        documents,
+        session_id="s1",
+        target_language="de",
+        provider=provider,
+        concurrency=2,
+        group_parents=1,
+        **options,
+    )
+
+
 def by_content(prompt: Prompt) -> tuple[object, ...]:
     return prompt.key()
 
@@ -115,15 +129,7 @@ def test_a_group_begins_when_the_one_n_before_it_has_closed_and_not_earlier() ->
     async def work() -> None:
         async with Runtime(operation_settings(concurrency=2, group_parents=1)) as runtime:
             provider = Gated()
-            operation = FeatureOperation(
-                runtime,
-                [page(4)],
-                session_id="s1",
-                target_language="de",
-                provider=provider,
-                concurrency=2,
-                group_parents=1,
-            )
+            operation = in_pairs(runtime, [page(4)], provider)
             running = asyncio.ensure_future(operation.run())
             await provider.until({"p0", "p1"})
             provider.let_go("p1")
@@ -254,15 +260,7 @@ def test_stopping_it_cancels_what_runs_and_keeps_what_was_accepted() -> None:
         document = page(6)
         async with Runtime(operation_settings(concurrency=2, group_parents=1)) as runtime:
             provider = Gated()
-            operation = FeatureOperation(
-                runtime,
-                [document],
-                session_id="s1",
-                target_language="de",
-                provider=provider,
-                concurrency=2,
-                group_parents=1,
-            )
+            operation = in_pairs(runtime, [document], provider)
             running = asyncio.ensure_future(operation.run())
             await provider.until({"p0", "p1"})
             provider.let_go("p0")
@@ -285,15 +283,7 @@ def test_cancelling_its_task_cancels_its_requests() -> None:
     async def work() -> None:
         async with Runtime(operation_settings(concurrency=2, group_parents=1)) as runtime:
             provider = Gated()
-            operation = FeatureOperation(
-                runtime,
-                [page(6)],
-                session_id="s1",
-                target_language="de",
-                provider=provider,
-                concurrency=2,
-                group_parents=1,
-            )
+            operation = in_pairs(runtime, [page(6)], provider)
             running = asyncio.ensure_future(operation.run())
             await provider.until({"p0", "p1"})
             running.cancel()
@@ -311,16 +301,7 @@ def test_a_fault_of_whoever_is_told_ends_the_operation_and_what_runs() -> None:
 
     async def work() -> None:
         async with Runtime(operation_settings(concurrency=2, group_parents=1)) as runtime:
-            operation = FeatureOperation(
-                runtime,
-                [page(1, "one"), page(50, "two")],
-                session_id="s1",
-                target_language="de",
-                provider=Swapping(),
-                concurrency=2,
-                group_parents=1,
-                finished=fault,
-            )
+            operation = in_pairs(runtime, [page(1, "one"), page(50, "two")], Swapping(), finished=fault)
             with pytest.raises(OSError, match="no room"):
                 await operation.run()
             assert runtime.snapshot().running == ()
