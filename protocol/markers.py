@@ -16,7 +16,17 @@ from collections.abc import Iterable, Sequence
 
 from .errors import InvalidArgument
 
-__all__ = ["TOKEN_BITS", "contains_marker", "escape", "join", "markers_of", "split", "token_for", "token_from", "unescape"]
+__all__ = [
+    "TOKEN_BITS",
+    "contains_marker",
+    "escape",
+    "join",
+    "markers_of",
+    "split",
+    "token_for",
+    "token_from",
+    "unescape",
+]
 
 TOKEN_BITS = 40
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
