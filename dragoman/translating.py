@@ -161,7 +161,8 @@ def translate(
         )
         runtime = Runtime(settings, providers={chosen.name: chosen.policy})
     except InvalidSetting as error:
-        return usage(f"--{_OPTIONS.get(error.field, error.field)}: {error.problem}")
+        where = f"{_history_file(history)} " if error.field == "feature_history" else ""
+        return usage(f"--{_OPTIONS.get(error.field, error.field)}: {where}{error.problem}")
     except (UnusableFile, DragomanError) as error:
         return usage(str(error))
     run = _Run(opened, runtime, chosen, json=json)
