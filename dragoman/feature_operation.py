@@ -33,7 +33,7 @@ from .protocol.handoff import Handoff, Parent
 from .protocol.markers import contains_marker
 from .protocol.outcomes import DiagnosticCode, ParentEvent, ParentEventKind, TranslationOutcome
 from .protocol.replies import RegisterReply
-from .protocol.statuses import AckStatus, Purpose, RegisterStatus
+from .protocol.statuses import Purpose, RegisterStatus
 from .protocol.translations import TranslationRequest
 from .resuming import Resumed, resume
 from .runtime import Runtime
@@ -245,10 +245,8 @@ class FeatureOperation:
         self._known.add(part.request_id)
         resumed = self._resumed[part.place]
         acks = [self._runtime.acknowledge(part.request_id, parent, resumed[parent].translated) for parent in ids]
-        for parent_id, ack in zip(ids, acks, strict=True):
-            if (await ack).status is AckStatus.INVALID_RESULT:
-                # It must not hold up what is accepted behind it.
-                await self._runtime.reject(part.request_id, parent_id)
+        for ack in acks:
+            await ack
 
     def _begin(self, part: _Part, until: str) -> Coroutine[Any, Any, None]:
         source_language, target_language = self._languages

@@ -402,13 +402,22 @@ def test_what_the_document_does_not_take_any_more_is_asked_for(again: Resuming) 
     assert [(kept.parent_id, kept.reason) for kept in ran.report.documents[0].kept] == [("p1", "REFUSED")]
 
 
-def test_a_source_that_looks_like_a_marker_is_resumed_all_the_same(again: Resuming) -> None:
+@pytest.mark.parametrize("group_parents", [1, 3])
+def test_a_source_that_looks_like_a_marker_is_resumed_all_the_same(again: Resuming, group_parents: int) -> None:
     sources = {"p0": "Before", "p1": "A <dm-abcdefgh-1/> here", "p2": "After"}
-    again(TextDocument(sources), group_parents=1)
-    second, ran = again(TextDocument(sources), group_parents=1)
+    again(TextDocument(sources), group_parents=group_parents)
+    second, ran = again(TextDocument(sources), group_parents=group_parents)
     assert second.asked == []
     assert ran.report.complete
     assert [user for user, _ in ran.turns] == ["Before", "After"]
+
+
+def test_a_group_that_could_not_be_registered_does_not_cut_off_the_context(again: Resuming) -> None:
+    sources = {"p0": "Before", "p1": "A <dm-abcdefgh-1/> here"}
+    again(TextDocument(sources), group_parents=1)
+    second, _ = again(TextDocument({**sources, "p2": "After"}), group_parents=1, concurrency=1)
+    (prompt,) = second.prompts
+    assert [user for user, _ in prompt.context] == ["Before"]
 
 
 def test_a_history_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -358,6 +358,13 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_a_link_stays_one(folder: Pat
     assert "⟦" in (folder / "real.html").read_text(encoding="utf-8")
 
 
+def test_whoever_reads_the_old_file_meanwhile_reads_all_of_it(folder: Path, server: FaultServer) -> None:
+    (folder / "page.de.html").write_text("what was there", encoding="utf-8")
+    with (folder / "page.de.html").open(encoding="utf-8") as reader:
+        assert translate(server, "page.html") == 0
+        assert reader.read() == "what was there"
+
+
 def test_what_has_nothing_to_translate_is_complete_and_copied(folder: Path, server: FaultServer) -> None:
     (folder / "code.html").write_text("<pre>x = 1</pre>", encoding="utf-8")
     assert translate(server, "code.html") == 0
