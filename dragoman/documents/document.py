@@ -8,6 +8,7 @@ is the source itself. A parent is taken all or nothing, and only if what comes o
 from __future__ import annotations
 
 import abc
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -19,7 +20,7 @@ from ..protocol.redaction import redacted
 from .encodings import Decoded, decode
 from .plausible import implausible
 
-__all__ = ["Block", "Document", "Edit", "Segment"]
+__all__ = ["Block", "Document", "Edit", "Segment", "adds"]
 
 
 @attrs.frozen
@@ -181,6 +182,11 @@ class Document(abc.ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self._blocks)} parents, {len(self._edits)} translated>"
+
+
+def adds(unwanted: re.Pattern[str], translation: str, source: str) -> bool:
+    """Whether a translation holds something unwanted that its source does not."""
+    return any(found not in source for found in unwanted.findall(translation))
 
 
 def _pieces(source: str, edits: Iterable[Edit]) -> Iterable[str]:

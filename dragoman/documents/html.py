@@ -18,11 +18,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..languages import right_to_left
 from ..protocol.features import ParentRefused
-from .document import Block, Document, Edit
+from .document import Block, Document, Edit, adds
 from .html_declared import declared_encoding
 from .html_elements import BLOCK, RAW, STANDING
 from .html_runs import Run, written_stretch
-from .html_text import is_safe, raw
+from .html_text import UNSAFE, raw
 from .html_tokens import Kind, Token, Tokens
 from .html_tree import OpenElements
 
@@ -105,7 +105,7 @@ class HtmlDocument(Document):
 
     def _written(self, block: Block, segments: Sequence[str]) -> Iterator[Edit]:
         for segment, translation in zip(block.segments, segments, strict=True):
-            if not is_safe(translation, segment.text):
+            if adds(UNSAFE, translation, segment.text):
                 raise ParentRefused("STRUCTURE")
             if translation != segment.text:
                 yield Edit(segment.start, segment.end, raw(written_stretch(segment, self._source, translation)))

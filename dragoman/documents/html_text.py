@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-__all__ = ["clean", "core", "is_safe", "raw"]
+__all__ = ["UNSAFE", "clean", "core", "raw"]
 
 _COLLAPSING = re.compile(r"[ \t\n\f\r]+")
 _SPACE = (
@@ -13,7 +13,8 @@ _SPACE = (
 )
 _LEADING = re.compile(rf"{_SPACE}*")
 _REFERENCE = re.compile(r"&#?[0-9A-Za-z]{1,10};\Z")
-_UNSAFE = re.compile("[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+UNSAFE = re.compile("[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+"""Control characters and the like, which a page cannot hold."""
 
 
 def clean(text: str) -> str:
@@ -43,8 +44,3 @@ def core(page: str, start: int, end: int) -> tuple[int, int]:
 def raw(text: str) -> str:
     """A clean text as it is written in a page."""
     return html.escape(text, quote=False)
-
-
-def is_safe(text: str, source: str) -> bool:
-    """Whether a page can hold the text: it has no control characters and the like that its source has not."""
-    return all(character in source for character in _UNSAFE.findall(text))

@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from ..protocol.features import ParentRefused
-from .document import Block, Document, Edit, Segment
+from .document import Block, Document, Edit, Segment, adds
 from .markdown_blocks import Leaf, leaves
 from .markdown_parser import Parser, References
 from .markdown_writing import written
@@ -85,7 +85,7 @@ class MarkdownDocument(Document):
 
     def _written(self, block: Block, segments: Sequence[str]) -> Iterator[Edit]:
         for segment, translation in zip(block.segments, segments, strict=True):
-            if any(character not in segment.text for character in _UNSAFE.findall(translation)):
+            if adds(_UNSAFE, translation, segment.text):
                 raise ParentRefused("STRUCTURE")
         leaf = self._leaves[block.id]
         changes = written(leaf, segments, self._parser, self._references, self._decoded.encoding)

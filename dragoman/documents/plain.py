@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ..protocol.features import ParentRefused
-from .document import Block, Document, Edit, Segment
+from .document import Block, Document, Edit, Segment, adds
 
 __all__ = ["PlainText"]
 
@@ -70,7 +70,7 @@ class PlainText(Document):
     def _written(self, block: Block, segments: Sequence[str]) -> Iterator[Edit]:
         (segment,), (translation,) = block.segments, segments
         lines = [line.strip() for line in _BREAK.split(translation.strip())]
-        if not all(lines) or any(character not in segment.text for character in _UNSAFE.findall(translation)):
+        if not all(lines) or adds(_UNSAFE, translation, segment.text):
             raise ParentRefused("STRUCTURE")
         if translation == segment.text:
             return

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from ..protocol.features import ParentRefused
-from .document import Block, Document, Edit, Segment
+from .document import Block, Document, Edit, Segment, adds
 from .invalid import InvalidDocument
 from .subtitles_cues import Cue, format_of, read_cues
 from .subtitles_text import CueText, Part, read_text, written
@@ -102,9 +102,9 @@ class Subtitles(Document):
         texts = [run.text for run in spoken.text.runs]
         last = len(segments) - 1
         for number, (segment, part, translation) in enumerate(zip(block.segments, spoken.parts, segments, strict=True)):
-            if any(character not in segment.text for character in _UNSAFE.findall(translation)):
+            if adds(_UNSAFE, translation, segment.text):
                 raise ParentRefused("STRUCTURE")
-            if self._dialect != "ass" and any(it not in segment.text for it in _NOT_IN_TEXT.findall(translation)):
+            if self._dialect != "ass" and adds(_NOT_IN_TEXT, translation, segment.text):
                 raise ParentRefused("STRUCTURE")
             text = _BREAK.sub("\n", translation)
             if text == segment.text:
@@ -122,7 +122,6 @@ class Subtitles(Document):
             raise ParentRefused("STRUCTURE")
         if edits and not self._keeps(spoken, edits, texts):
             raise ParentRefused("STRUCTURE")
-        self._check_encoding(edits)
         return edits
 
     def _break_in(self, raw: str) -> str:
@@ -131,13 +130,6 @@ class Subtitles(Document):
             return "\\n" if "\\n" in raw and "\\N" not in raw else "\\N"
         found = _BREAK.search(raw)
         return found[0] if found is not None else self._line_break
-
-    def _check_encoding(self, edits: Sequence[Edit]) -> None:
-        try:
-            for edit in edits:
-                self._decoded.encode(edit.raw)
-        except UnicodeError:
-            raise ParentRefused("ENCODING") from None
 
     def _keeps(self, spoken: _Spoken, edits: Sequence[Edit], texts: Sequence[str]) -> bool:
         """Whether the cue alone, with these edits, is the same cue with just these texts."""
