@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from .errors import DragomanError, InvalidArgument
-from .settings import MAX_SECONDS
+from .settings import MAX_SECONDS, is_seconds
 
 __all__ = [
     "API_RESPONSE_INVALID",
@@ -25,7 +25,6 @@ __all__ = [
     "attempts_for",
     "counts_for_circuit",
     "is_error_name",
-    "is_wait",
     "longest_delay_us",
 ]
 
@@ -89,12 +88,6 @@ def is_error_name(name: object) -> bool:
     return isinstance(name, str) and name.isascii() and name.isidentifier() and name == name.upper() and name != "_"
 
 
-def is_wait(seconds: object) -> bool:
-    """Whether `seconds` can be waited for."""
-    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    return number and 0 <= seconds <= MAX_SECONDS  # type: ignore[operator]
-
-
 class ProviderError(DragomanError, RuntimeError):
     """Raised by a provider whose call failed: `name` is one of the contract's error names, or its own in capitals.
 
@@ -107,7 +100,7 @@ class ProviderError(DragomanError, RuntimeError):
     def __init__(self, name: str, retry_after: float | None = None) -> None:
         if not is_error_name(name):
             raise InvalidArgument("name", "must be an error name in capitals, such as NETWORK_ERROR")
-        if retry_after is not None and not is_wait(retry_after):
+        if retry_after is not None and not is_seconds(retry_after):
             raise InvalidArgument("retry_after", f"must be a number of seconds from 0 to {MAX_SECONDS}")
         super().__init__(name)
         self.name = name

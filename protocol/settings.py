@@ -10,7 +10,7 @@ import attrs
 
 from .errors import InvalidSetting
 
-__all__ = ["MAX_COUNT", "MAX_SECONDS", "Settings", "microseconds"]
+__all__ = ["MAX_COUNT", "MAX_SECONDS", "Settings", "is_seconds", "microseconds"]
 
 MAX_SECONDS = 10**12
 """The longest time that can be set, in seconds; some 30,000 years."""
@@ -45,13 +45,17 @@ def _count(least: int) -> Any:
     return check
 
 
+def is_seconds(value: object) -> bool:
+    """Whether `value` is a time in seconds as the runtime takes them."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 <= value <= MAX_SECONDS  # type: ignore[operator]
+
+
 def _seconds(*, optional: bool = False) -> Any:
     def check(_settings: object, attribute: attrs.Attribute[float], value: object) -> None:
         if optional and value is None:
             return
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        good = number and 0 <= value <= MAX_SECONDS  # type: ignore[operator]
-        _problem(value, None if good else f"must be a number of seconds from 0 to {MAX_SECONDS}", attribute)
+        _problem(value, None if is_seconds(value) else f"must be a number of seconds from 0 to {MAX_SECONDS}", attribute)
 
     return check
 

@@ -25,7 +25,8 @@ from ..missing import MissingExtra
 from ..protocol.calls import Completion, ProviderCall
 from ..protocol.content import is_blank
 from ..protocol.errors import InvalidArgument
-from ..protocol.failures import API_RESPONSE_INVALID, ProviderError, is_wait
+from ..protocol.failures import API_RESPONSE_INVALID, ProviderError
+from ..protocol.settings import is_seconds
 from ..protocol.statuses import CallFormat
 from .unavailable import ProviderUnavailable
 
@@ -56,7 +57,7 @@ class CommandProvider:
     def __init__(self, command: Sequence[str], *, timeout: float = 60.0, encoding: str = "utf-8") -> None:
         if isinstance(command, str) or not command or not all(_is_argument(one) for one in command) or not command[0]:
             raise InvalidArgument("command", "must be the list of a program and its arguments")
-        if not is_wait(timeout) or timeout == 0:
+        if not is_seconds(timeout) or timeout == 0:
             raise InvalidArgument("timeout", "must be a number of seconds above 0")
         try:
             codecs.lookup(encoding)
