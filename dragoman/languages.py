@@ -6,7 +6,7 @@ import importlib.util
 import re
 from functools import lru_cache
 
-__all__ = ["is_language", "name_of", "names_script", "primary", "right_to_left", "script_of"]
+__all__ = ["alpha3_of", "is_language", "name_of", "names_script", "primary", "right_to_left", "script_of"]
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
 _SCRIPT = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}-([A-Za-z]{4})(?![A-Za-z0-9])", re.ASCII)
@@ -61,6 +61,16 @@ def name_of(tag: str) -> str:
     return str(langcodes.Language.get(tag).display_name("en"))
 
 
+def alpha3_of(tag: str) -> str | None:
+    """The ISO 639-3 code of a language, such as `deu`; None where it has none. Needs the extra."""
+    import langcodes
+
+    try:
+        return langcodes.Language.get(tag).to_alpha3()
+    except LookupError:
+        return None
+
+
 def primary(tag: str) -> str:
     """The language of a tag, without region and script."""
     return tag.partition("-")[0].lower()
@@ -95,5 +105,7 @@ def right_to_left(tag: str | None) -> bool:
     return primary(tag) in _RIGHT_TO_LEFT_LANGUAGES if script is None else script in _RIGHT_TO_LEFT
 
 
+@lru_cache(maxsize=1)
 def _known() -> bool:
+    """Whether the extra is installed: looked for on the disk once, for every prompt asks."""
     return importlib.util.find_spec("langcodes") is not None and importlib.util.find_spec("language_data") is not None

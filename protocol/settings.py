@@ -55,7 +55,9 @@ def _seconds(*, optional: bool = False) -> Any:
     def check(_settings: object, attribute: attrs.Attribute[float], value: object) -> None:
         if optional and value is None:
             return
-        _problem(value, None if is_seconds(value) else f"must be a number of seconds from 0 to {MAX_SECONDS}", attribute)
+        _problem(
+            value, None if is_seconds(value) else f"must be a number of seconds from 0 to {MAX_SECONDS}", attribute
+        )
 
     return check
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
-from ..languages import is_language
+from ..languages import alpha3_of, is_language
 from ..missing import MissingExtra
 from ..protocol.calls import Completion, ProviderCall
 from ..protocol.content import is_blank
@@ -101,7 +101,10 @@ class CommandProvider:
             tag = call.source_language if found[1] == "source" else call.target_language
             if not is_language(tag):
                 raise ProviderError("VALIDATION")
-            return _alpha3(tag) if found[2] else tag
+            told = alpha3_of(tag) if found[2] else tag
+            if told is None:
+                raise ProviderError("VALIDATION")
+            return told
 
         return _PLACEHOLDER.sub(language, part)
 
@@ -194,12 +197,3 @@ def _is_argument(part: object) -> bool:
 
 def _knows_languages() -> bool:
     return importlib.util.find_spec("langcodes") is not None
-
-
-def _alpha3(tag: str) -> str:
-    import langcodes
-
-    try:
-        return langcodes.Language.get(tag).to_alpha3()
-    except LookupError:
-        raise ProviderError("VALIDATION") from None

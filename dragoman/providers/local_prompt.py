@@ -14,11 +14,10 @@ from ..languages import name_of
 from ..protocol.calls import ProviderCall
 from ..protocol.history import ChatMessage
 from .local_model import LocalModel, ModelFault
-from .prompts import system_prompt
+from .prompts import role_of, system_prompt
 
 __all__ = ["ChatTemplate", "call_messages", "segment_messages"]
 
-_UNTOLD = frozenset({"", "auto", "und", "mul"})
 _PLACE = re.compile("\ue000([0-9]+)\ue001")
 """Where a content goes. Contents are tokenised apart, so that no text of theirs reads as a mark of the chat."""
 
@@ -30,12 +29,12 @@ def call_messages(call: ProviderCall, instructions: str | None) -> tuple[ChatMes
 
 def segment_messages(call: ProviderCall, segment: str, instructions: str | None) -> tuple[ChatMessage, ...]:
     """One segment of a call."""
-    target = name_of(call.target_language)
-    told = call.source_language.lower() not in _UNTOLD
-    system = f"You are a translator {f'from {name_of(call.source_language)} ' if told else ''}into {target}."
+    system = role_of(call)
     if instructions and instructions.strip():
         system = f"{system}\n\n{instructions.strip()}"
-    return ChatMessage("system", system), ChatMessage("user", f"Translate into {target}:\n{segment}")
+    return ChatMessage("system", system), ChatMessage(
+        "user", f"Translate into {name_of(call.target_language)}:\n{segment}"
+    )
 
 
 class ChatTemplate:

@@ -17,7 +17,7 @@ from ..protocol.markers import markers_of
 from ..protocol.statuses import CallFormat
 from ..protocol.verdicts import Violation
 
-__all__ = ["answer_schema", "system_prompt"]
+__all__ = ["answer_schema", "role_of", "system_prompt"]
 
 _UNTOLD = frozenset({"", "auto", "und", "mul"})
 """Languages that say nothing about a text."""
@@ -78,12 +78,15 @@ def answer_schema(call: ProviderCall) -> dict[str, Any]:
     }
 
 
+def role_of(call: ProviderCall) -> str:
+    """What the model is: a translator into the language of the call, from its source language if that is told."""
+    told = call.source_language.lower() not in _UNTOLD
+    source = f"from {name_of(call.source_language)} " if told else ""
+    return f"You are a translator {source}into {name_of(call.target_language)}."
+
+
 def _task(call: ProviderCall) -> str:
-    target = name_of(call.target_language)
-    if call.source_language.lower() in _UNTOLD:
-        task = f"You are a translator into {target}."
-    else:
-        task = f"You are a translator from {name_of(call.source_language)} into {target}."
+    task = role_of(call)
     if call.format is CallFormat.SCALAR:
         return f"{task} The last message is the text to translate. Answer with its translation and nothing else."
     return (

@@ -20,7 +20,7 @@ THIRD_PARTY = {
     "dragoman.actors": {"attrs", "attr", "pykka", "loguru", "cachetools"},
     "dragoman": {"attrs", "attr", "loguru", "cyclopts", "rich", "langcodes"},
     "dragoman.documents": {"attrs", "attr", "justhtml", "markdown_it", "pysubs2"},
-    "dragoman.providers": {"attrs", "attr", "loguru", "langcodes", "llama_cpp", "numpy", "openai"},
+    "dragoman.providers": {"attrs", "attr", "llama_cpp", "numpy", "openai"},
     "dragoman.scenarios": {"attrs", "attr", "loguru", "yaml", "cattrs"},
 }
 MAY_IMPORT = {
