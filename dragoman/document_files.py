@@ -60,12 +60,13 @@ def open_files(
     """Read all files, before anything is asked of a provider; raises `UnusableFile` for the first that will not do."""
     files: list[DocumentFile] = []
     outs: dict[str, Path] = {}
+    sources = {os.path.realpath(path) for path in paths}
     for path in paths:
         if not path.is_file():
             raise UnusableFile(f"{path}: {'is no regular file' if path.exists() else 'does not exist'}")
         place = _out_of(path, out, target_language, several=len(paths) > 1)
         real = os.path.realpath(place)
-        if any(os.path.realpath(other) == real for other in paths):
+        if real in sources:
             raise UnusableFile(f"{place}: is a file to be translated; name another with -o")
         if real in outs:
             raise UnusableFile(f"{place}: is where {outs[real]} and {path} would both go")

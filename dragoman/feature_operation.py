@@ -182,9 +182,7 @@ class FeatureOperation:
 
     async def _take_over(self) -> None:
         """Put into the documents what an earlier run has paid for."""
-        for place, document in enumerate(self._documents):
-            if not self._resume:
-                break
+        for place, document in enumerate(self._documents if self._resume else ()):
             entries = await self._runtime.feature_history(document.document)
             resumed = resume(
                 document, self._parents[place], entries, languages=self._languages, provider=self._provider_name
@@ -212,8 +210,8 @@ class FeatureOperation:
 
     def _until(self, groups: Sequence[tuple[_Part, ...]], place: int) -> str:
         """The newest request up to that group that the session knows; none before the first."""
-        for group in reversed(groups[: place + 1]):
-            for part in reversed(group):
+        for before in range(place, -1, -1):
+            for part in reversed(groups[before]):
                 if part.request_id in self._known:
                     return part.request_id
         return ""
@@ -259,7 +257,6 @@ class FeatureOperation:
             source_language=source_language,
             provider=self._provider_name,
             mode=_MODE,
-            purpose=Purpose.PRIMARY_TRANSLATION,
         )
         events: list[ParentEvent] = []
         translation = self._runtime.translate(
@@ -300,12 +297,12 @@ class FeatureOperation:
 
     def _judge(self) -> None:
         """Whether it makes no sense to go on: the first requests have all met what every other will meet."""
-        errors = {outcome.error for outcome in self._outcomes}
-        if len(self._outcomes) == min(self._concurrency, self._to_translate) and len(errors) == 1:
-            (error,) = errors
-            if error in _HOPELESS:
-                self._gave_up = error
-                self._cancel_all()
+        if len(self._outcomes) != min(self._concurrency, self._to_translate):
+            return
+        error = self._outcomes[0].error
+        if error in _HOPELESS and all(outcome.error == error for outcome in self._outcomes):
+            self._gave_up = error
+            self._cancel_all()
 
     def _note_retry(self) -> None:
         """Called on the event loop of the provider."""
