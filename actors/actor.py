@@ -125,8 +125,8 @@ class Actor(pykka.Actor):
         Only the mailbox calls this, and the actor itself for what it let wait.
         """
         message = envelope.message
-        if self.dispatcher.observer is not None and not again:
-            self.dispatcher.observer("message", self.name, message)
+        if self.dispatcher.watched:
+            self._watched(envelope, again)
         handler = self.handlers.get(type(message))
         failure: ActorFailed | None = None
         told: BaseException | None = None
@@ -140,6 +140,23 @@ class Actor(pykka.Actor):
             self._fail(envelope, failure, told)
         elif answer is not DEFERRED and envelope.reply_to is not None:
             envelope.reply_to.settle(answer, None)  # type: ignore[attr-defined]
+
+    def _watched(self, envelope: Envelope[Any], again: bool) -> None:
+        """Tell whoever watches that a message is handled; of a call at the face, that this is where it takes effect.
+
+        Of several such places the last one counts.
+        """
+        dispatcher = self.dispatcher
+        if dispatcher.observer is not None and not again:
+            dispatcher.observer("message", self.name, envelope.message)
+        if dispatcher.journal is not None:
+            self.took(envelope)
+
+    def took(self, envelope: Envelope[Any]) -> None:
+        """Note that a call at the face takes effect here, if the envelope is one's."""
+        number = getattr(envelope.reply_to, "number", None)
+        if number is not None:
+            self.dispatcher.note("took", number)
 
     def answer_at_once(self, question: Any) -> Any:
         """The answer to `question` if it can be given without sending anything; else `LATER`, with nothing changed.

@@ -105,6 +105,7 @@ class AcceptanceCoordinator(Registrations):
             return LATER
         route = self._routes.get(question[0])
         if route is None:
+            self.dispatcher.note("acked", question, AckStatus.STALE)
             return _STALE
         lane = route.lane
         if not lane.quiet and not lane.open:
@@ -129,6 +130,7 @@ class AcceptanceCoordinator(Registrations):
 
     def _account(self, message: HandleClosed) -> None:
         """What has to be done for a closed handle, whatever else goes wrong."""
+        self.dispatcher.note("closed", message)
         route = self._route(message)
         if route is None:
             return
@@ -190,6 +192,7 @@ class AcceptanceCoordinator(Registrations):
             return None
         if not route.lane.open:
             return self._lanes.wait(route.lane, envelope)
+        self.dispatcher.note("handle", route.request_id, "PASSING_OVER")
         route.lane.hold(_PASSING)
         route.lane.passing_before = route.place
         self._pass_over_next(route.lane)

@@ -47,6 +47,7 @@ class Delivery:
         "_entries",
         "_events",
         "_handle",
+        "_journal",
         "_left_to_caller",
         "_looks",
         "_note",
@@ -58,7 +59,13 @@ class Delivery:
         "everything_dispatched",
     )
 
-    def __init__(self, execute: Execute, feature_history: Mailbox | None, note: Callable[[Diagnostic], object]) -> None:
+    def __init__(
+        self,
+        execute: Execute,
+        feature_history: Mailbox | None,
+        note: Callable[[Diagnostic], object],
+        journal: Callable[..., object],
+    ) -> None:
         outside = execute.outside
         self._request_id = execute.plan.handoff.request_id
         self._boundary = FeatureBoundary(outside.feature)
@@ -70,6 +77,7 @@ class Delivery:
         self._rejected: frozenset[str] = frozenset()
         self._progress = outside.progress
         self._note = note
+        self._journal = journal
         self._handle = execute.handle
         self._entries: list[AppliedParent] = []
         self._acks: list[Acknowledge | Reject] = []
@@ -104,6 +112,7 @@ class Delivery:
             return
         self._tell(plan.id, ParentEventKind.DISPATCHED, segments)
         dispatched, word = self._boundary.dispatch(plan.id, plan.source, segments)
+        self._journal("dispatched", self._request_id, plan.id, dispatched.value)
         if dispatched is Dispatched.APPLIED:
             clean = "".join(segments)
             if self._recording is not None:

@@ -11,7 +11,7 @@ import abc
 import threading
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import attrs
 
@@ -24,7 +24,10 @@ from .timers import TimerEntry
 if TYPE_CHECKING:
     from .mailbox import DeadReason, Mailbox
 
-__all__ = ["Dispatcher", "MessageCounts"]
+__all__ = ["Dispatcher", "MessageCounts", "Note"]
+
+Note: TypeAlias = tuple[Any, ...]
+"""An entry of the journal: its kind, the instant in microseconds, and what belongs to that kind."""
 
 
 @attrs.frozen(kw_only=True)
@@ -57,8 +60,36 @@ class Dispatcher(abc.ABC):
         self._retired_handled = 0
         self._failed = 0
         self._owned = False
-        self.observer: Callable[[str, str, object], None] | None = None
+        self._observer: Callable[[str, str, object], None] | None = None
+        self._journal: Callable[[Note], object] | None = None
+        self.watched = False
+        """Whether there is an observer or a journal: the one thing that actors look at where there is neither."""
+
+    @property
+    def observer(self) -> Callable[[str, str, object], None] | None:
         """Told of each delivery, timer and state change as (kind, actor, what), where somebody watches."""
+        return self._observer
+
+    @observer.setter
+    def observer(self, observer: Callable[[str, str, object], None] | None) -> None:
+        self._observer = observer
+        self.watched = observer is not None or self._journal is not None
+
+    @property
+    def journal(self) -> Callable[[Note], object] | None:
+        """Takes a note of what crosses the public face, and of what comes of it; see `journal_notes`."""
+        return self._journal
+
+    @journal.setter
+    def journal(self, journal: Callable[[Note], object] | None) -> None:
+        self._journal = journal
+        self.watched = journal is not None or self._observer is not None
+
+    def note(self, kind: str, *what: Any) -> None:
+        """Enter a note into the journal, if there is one. What it holds must not change afterwards."""
+        journal = self._journal
+        if journal is not None:
+            journal((kind, self.now_us(), *what))
 
     @abc.abstractmethod
     def now_us(self) -> int:
@@ -67,6 +98,11 @@ class Dispatcher(abc.ABC):
     @abc.abstractmethod
     def random_bits(self, count: int) -> int:
         """`count` bits that nobody can guess, or that the seed of a simulation gives."""
+
+    def back_off_us(self, request_id: str, longest_us: int) -> int:
+        """How long a request waits before a retry: drawn, from half of the longest time to all of it (C12)."""
+        del request_id
+        return round(longest_us * (1 + self.random_bits(32) / 2**32) / 2)
 
     @abc.abstractmethod
     def ready(self, mailbox: Mailbox) -> None:

@@ -56,7 +56,10 @@ class WaitTimeout(DragomanError, pykka.Timeout, TimeoutError):
 class Future(pykka.Future[T]):
     """The answer to one message; see the module for its rules."""
 
-    __slots__ = ("_born_inside", "_callbacks", "_error", "_open", "_value", "dispatcher", "done")
+    __slots__ = ("_born_inside", "_callbacks", "_error", "_open", "_value", "dispatcher", "done", "number")
+
+    number: int
+    """Which call at the face it answers, where a journal is kept; else it has none."""
 
     _get_hook: Callable[[float | None], T] | None = None
 
@@ -199,6 +202,10 @@ class Future(pykka.Future[T]):
             report("ERROR", "a callback of a future raised {error_type}", error_type=type(error).__name__)
         finally:
             here.calls_back = outer
+
+    def settled_with(self) -> Any:
+        """What a future that is done was given: its answer as it came, or the error in its place. Waits for nothing."""
+        return self._value if self._error is None else self._error
 
     def _answer(self) -> T:
         if self._error is not None:

@@ -115,6 +115,7 @@ class ProviderGateway(Actor):
         self._open[call.request_id, call.number] = opened
         self._statistics.tell(CountCall(call.provider, call.purpose))
         self.observe(("call", call.id, call.purpose, f"key {call.key}"))
+        self.dispatcher.note("made", call)
         outside = message.provider
         if isinstance(outside, Provider):
             arrived = partial(self._arrives, call.request_id, call.number, made)
@@ -170,6 +171,7 @@ class ProviderGateway(Actor):
                 continue
             self._provider(opened.provider).circuit.ended(opened.passage)
             self.observe(("call", f"{message.request_id}/{number}", "cancelled"))
+            self.dispatcher.note("dropped", message.request_id, number)
             if opened.task is not None:
                 opened.task.cancel()
 

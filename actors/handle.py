@@ -138,9 +138,10 @@ class AcceptanceHandle(Actor):
         parents, parent_id = self._parents, question[1]
         if self._by_hand or not (self._may_commit or self._has_waited) or not parents.moves_alone(parent_id):
             return LATER
-        if len(question) == 3:
-            return _COMMITTED_NOTHING[parents.accept(parent_id, question[2])]
-        return _COMMITTED_NOTHING[parents.reject(parent_id)]
+        status = parents.accept(parent_id, question[2]) if len(question) == 3 else parents.reject(parent_id)
+        if self.dispatcher.watched:
+            self.dispatcher.note("acked", question, status)
+        return _COMMITTED_NOTHING[status]
 
     @handles(Acknowledge)
     def _acknowledge(self, message: Acknowledge, envelope: Envelope[Any]) -> Any:
@@ -169,6 +170,7 @@ class AcceptanceHandle(Actor):
             self._accept(ack) if isinstance(ack, Acknowledge) else self._refuse(ack) for ack in message.acks
         )
         reply = self._after_acks(statuses, envelope)
+        self.dispatcher.note("settled", self._request_id, message.acks, statuses)
         if message.activate and self._cause is None:
             self._activate_now()
         return reply
@@ -198,6 +200,7 @@ class AcceptanceHandle(Actor):
             return reply
         if not self._parents.unacknowledged:
             self._state = HANDLE_TABLE[self._state][HandleEvent.COMPLETE]
+            self.dispatcher.note("handle", self._request_id, self._state.value)
             self.cancel_timer(_WINDOW)
         if self._may_commit and self._commit_due():
             self._commit_answer = (envelope, statuses)
@@ -208,6 +211,7 @@ class AcceptanceHandle(Actor):
             # The first accepted parent of a request that waits for its turn begins its one wait.
             self._has_waited = True
             self.start_timer(_WAIT, self._window_us)
+            self.dispatcher.note("handle", self._request_id, "WAITING")
         return reply
 
     def _commit_due(self) -> bool:
@@ -239,6 +243,7 @@ class AcceptanceHandle(Actor):
         reply: AckReply | AcksSettled | None = None
         if self._commit_answer is not None:
             envelope, statuses = self._commit_answer
+            self.took(envelope)
             if isinstance(statuses, AckStatus):
                 reply = AckReply(statuses, committed)
             else:
@@ -271,6 +276,7 @@ class AcceptanceHandle(Actor):
         if following is HandleState.ACTIVE:
             self.start_timer(_WINDOW, self._window_us)
         self.observe(("handle", self._request_id, following.value))
+        self.dispatcher.note("handle", self._request_id, following.value)
         return True
 
     @handles(Close)
@@ -284,6 +290,7 @@ class AcceptanceHandle(Actor):
     def _take_turn(self, _message: MayCommit, _envelope: Envelope[Any]) -> None:
         """Every earlier request is closed: commit what waited, without another ACK (C15)."""
         self._may_commit = True
+        self.dispatcher.note("handle", self._request_id, "MAY_COMMIT")
         self.cancel_timer(_WAIT)
         if self._cause is None and self._commit_due():
             return

@@ -97,7 +97,7 @@ class TranslationOperation(LaneWorker):
         self._parents = Progress(plan.parents)
         self._diagnostics = Diagnostics()
         self._note = self._diagnostics.add
-        self._delivery = Delivery(execute, addresses.feature_history, self._note)
+        self._delivery = Delivery(execute, addresses.feature_history, self._note, dispatcher.note)
         self._direct = DirectCommit(execute, addresses.sessions, self._note) if plan.direct else None
         self._state = ExecutionState.RUNNING
         self._error: str | None = None
@@ -116,6 +116,7 @@ class TranslationOperation(LaneWorker):
         self._times_out_us = self.dispatcher.now_us() + self._timeout_us
         self.start_timer(_TIMEOUT, self._timeout_us)
         self.observe(("execution", self._request_id, self._state.value))
+        self.dispatcher.note("execution", self._request_id, self._state.value)
         self._work()
         return DEFERRED
 
@@ -206,6 +207,7 @@ class TranslationOperation(LaneWorker):
             self._answer_call(event.message, event)
 
     def _timer_fired(self, key: str) -> None:
+        self.dispatcher.note("fired", self._request_id, key)
         if key != _TIMEOUT:
             self._schedule.wake(int(key.rpartition(" ")[2]))
         elif self._move(ExecutionEvent.TIME_OUT):
@@ -232,12 +234,16 @@ class TranslationOperation(LaneWorker):
         self._ask(self._addresses.gateway, completed(message, asked, self._token))
 
     def _call_ended(self, ended: CallEnded) -> None:
+        asked = self._schedule.asked(ended.number)
         taken = self._schedule.ended(ended.number, ended.completion, ended.error, ended.retry_after_us)
         call = f"{self._request_id}/{ended.number}"
         if taken is None:
             self._note(Diagnostic(DiagnosticCode.ANSWER_SUPPRESSED, call))
             return
         batch, step = taken
+        verdict = batch.take_verdict()
+        if asked is not None:
+            self.dispatcher.note("answer", self._request_id, ended, asked.format, verdict)
         if ended.completion is not None and len(self._completions) < MAX_DIAGNOSTICS:
             self._completions.append(record_of(call, batch.attempt, ended.completion))
         self._take_step(batch, step)
@@ -287,15 +293,15 @@ class TranslationOperation(LaneWorker):
         if isinstance(step, Resolved):
             self._resolved(step)
         elif isinstance(step, Retry):
-            self.start_timer(f"retry {batch.number}", self._delay_us(step))
+            delay_us = self._delay_us(step)
+            self.start_timer(f"retry {batch.number}", delay_us)
+            self.dispatcher.note("retry", self._request_id, batch.number, delay_us)
         elif isinstance(step, Failed):
             self._batch_failed(batch, step.error)
 
     def _delay_us(self, step: Retry) -> int:
         """The back-off; or what the provider asked for, if that is longer and ends before the execution times out."""
-        longest_us = longest_delay_us(step.failed_attempt)
-        spread = self.dispatcher.random_bits(32) / 2**32
-        back_off_us = round(longest_us * (1 + spread) / 2)
+        back_off_us = self.dispatcher.back_off_us(self._request_id, longest_delay_us(step.failed_attempt))
         asked_us = step.retry_after_us
         fits = asked_us is not None and self.dispatcher.now_us() + asked_us < self._times_out_us
         return max(back_off_us, asked_us) if asked_us is not None and fits else back_off_us
@@ -333,6 +339,7 @@ class TranslationOperation(LaneWorker):
             return False
         self._state = following
         self.observe(("execution", self._request_id, following.value))
+        self.dispatcher.note("execution", self._request_id, following.value)
         return True
 
     def _finish(self) -> None:
@@ -348,6 +355,7 @@ class TranslationOperation(LaneWorker):
             completions=tuple(self._completions),
             diagnostics=self._diagnostics.all(),
         )
+        self.dispatcher.note("outcome", outcome)
         self._stop_everything(ExecutionOver(self._request_id, self._place, outcome))
 
     def _stop_everything(self, over: ExecutionOver) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Any
 
 import attrs
@@ -119,6 +120,14 @@ class Session:
         return reversed(tuple(itertools.islice(earlier, count)))
 
 
+class SessionEnd(StrEnum):
+    """Why a session is no more."""
+
+    CLEARED = "CLEARED"
+    EVICTED = "EVICTED"
+    EXPIRED = "EXPIRED"
+
+
 class SessionMap(Holding):
     """The part of the session manager that lets sessions begin and end."""
 
@@ -142,7 +151,7 @@ class SessionMap(Holding):
     def _clear(self, message: ClearSession, _envelope: Envelope[Any]) -> ClearReply:
         if message.session_id not in self._sessions:
             return ClearReply(ClearStatus.UNKNOWN_SESSION)
-        self._drop(message.session_id)
+        self._drop(message.session_id, SessionEnd.CLEARED)
         return ClearReply(ClearStatus.CLEARED)
 
     @handles(Unpin)
@@ -156,7 +165,7 @@ class SessionMap(Holding):
     @handles(DropIfIdle)
     def _drop_if_idle(self, message: DropIfIdle, _envelope: Envelope[Any]) -> None:
         if self._still_idle(message.session_id):
-            self._drop(message.session_id)
+            self._drop(message.session_id, SessionEnd.EXPIRED)
 
     def _still_idle(self, session_id: str) -> bool:
         session = self._sessions.get(session_id)
@@ -178,7 +187,7 @@ class SessionMap(Holding):
                 if session.pins:
                     self._coordinator.tell(SessionIdle(session_id))  # type: ignore[union-attr]
                 else:
-                    self._drop(session_id)
+                    self._drop(session_id, SessionEnd.EXPIRED)
         finally:
             self._await_expiry()
 
@@ -215,19 +224,22 @@ class SessionMap(Holding):
         if len(self._sessions) >= self._max_sessions:
             if self._pinned == len(self._sessions):
                 return None
-            self._drop(next(known for known, session in self._sessions.items() if not session.pins))
+            unpinned = next(known for known, session in self._sessions.items() if not session.pins)
+            self._drop(unpinned, SessionEnd.EVICTED)
         self._made += 1
         self._sessions[session_id] = session = Session(self._max_turns, self._made)
         self._touch(session)
         self._await_expiry()
         self.observe(("session", session_id, "opened"))
+        self.dispatcher.note("session", session_id, "OPENED")
         return session
 
-    def _drop(self, session_id: str) -> None:
+    def _drop(self, session_id: str, end: SessionEnd) -> None:
         session = self._sessions.pop(session_id)
         self._pinned -= session.pins > 0
         self._store.tell(DropContent(session_id))
         self.observe(("session", session_id, "dropped"))
+        self.dispatcher.note("session", session_id, end.value, session.last_use_us)
 
     def _unpin(self, session_id: str) -> None:
         session = self._sessions.get(session_id)

@@ -66,6 +66,8 @@ class SessionManager(SessionCalls):
     @handles(CommitTurns)
     def _commit(self, message: CommitTurns, _envelope: Envelope[Any]) -> TurnsCommitted:
         failed = self._write_all(message.session_id, self._sessions.get(message.session_id), message.turns)
+        if self.dispatcher.watched:
+            self.dispatcher.note("committed", message.session_id, message.turns, failed)
         if message.unpins:
             self._unpin(message.session_id)
         return TurnsCommitted(frozenset(failed)) if failed else _ALL_COMMITTED
@@ -75,7 +77,10 @@ class SessionManager(SessionCalls):
         session = self._same(message)
         if session is None:
             return DirectCommitted(written=False)
-        return DirectCommitted(written=not self._write_all(message.session_id, session, TurnRun.of(message.turn)))
+        turns = TurnRun.of(message.turn)
+        failed = self._write_all(message.session_id, session, turns)
+        self.dispatcher.note("committed", message.session_id, turns, failed)
+        return DirectCommitted(written=not failed)
 
     @handles(ClaimTurns)
     def _claim_for_calls(self, message: ClaimTurns, _envelope: Envelope[Any]) -> None:

@@ -55,6 +55,8 @@ class SimulatedDispatcher(Dispatcher):
         self._choose = choose
         self._stopped = False
         self.tape: list[int] = []
+        self.back_offs: dict[str, deque[int]] = {}
+        """The next back-offs of a request, in microseconds, where they are known beforehand and not drawn."""
 
     def now_us(self) -> int:
         return self._now_us
@@ -67,6 +69,10 @@ class SimulatedDispatcher(Dispatcher):
             # The seed is a text, which is digested; a tuple would be hashed, differently in each process.
             chance = self._chance[drawing] = random.Random(f"{self._seed} {drawing}")
         return chance.getrandbits(count)
+
+    def back_off_us(self, request_id: str, longest_us: int) -> int:
+        known = self.back_offs.get(request_id)
+        return known.popleft() if known else super().back_off_us(request_id, longest_us)
 
     def ready(self, mailbox: Mailbox) -> None:
         self._ready.append(mailbox)

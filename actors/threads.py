@@ -25,6 +25,7 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import interrupts
@@ -274,16 +275,17 @@ class ThreadDispatcher(Dispatcher):
             interrupts.release()
 
 
-def abandon_with(owner: object, dispatcher: ThreadDispatcher) -> None:
-    """End the threads of `dispatcher` once `owner` is collected without having been closed.
+def abandon_with(owner: object, dispatcher: ThreadDispatcher, then: Callable[[], object]) -> None:
+    """End the threads of `dispatcher`, and do `then`, once `owner` is collected without having been closed.
 
     The collector may run in the middle of any call, also of one that holds a lock of the dispatcher: so another thread
     does the work, started by the one call that takes no lock itself.
     """
-    finalizer = weakref.finalize(owner, _thread.start_new_thread, _abandon, (dispatcher,))
+    finalizer = weakref.finalize(owner, _thread.start_new_thread, _abandon, (dispatcher, then))
     finalizer.atexit = False
 
 
-def _abandon(dispatcher: ThreadDispatcher) -> None:
+def _abandon(dispatcher: ThreadDispatcher, then: Callable[[], object]) -> None:
     dispatcher.abandon()
     dispatcher.retire_all()
+    then()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import base64
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -10,12 +9,10 @@ from typing import Any
 
 import attrs
 
-from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
-from .actors.mailbox import Mailbox
 from .arguments import count_of, count_or_none, switch_of, text_of
+from .asking import AskingFace
 from .content_tool import ContentTool
-from .crew import Crew
 from .protocol.content_messages import (
     CountMiss,
     FetchContent,
@@ -33,6 +30,7 @@ from .protocol.errors import ContentRefNotFound, DragomanError, InvalidArgument
 from .protocol.governance_messages import ActOnProposal, Propose, ReadAudit, ReadProposal, ReadProposals
 from .protocol.handoff import exact
 from .protocol.mappings import WordMapping
+from .protocol.messages import AnsweredAtFace
 from .protocol.payloads import Payload, serialize, value_in
 from .protocol.prompt_refs import PromptRefs
 from .protocol.proposals import Act, AuditEntry, Proposal, ProposalReply, authority_of, examine_proposal
@@ -67,28 +65,12 @@ class _ContentFuture(Future[Any]):
         return value_in(found.content.body)
 
 
-class ContinuityFace(abc.ABC):
+class ContinuityFace(AskingFace):
     """What a runtime remembers of results, beside the conversation."""
 
-    settings: Settings
-    _dispatcher: Dispatcher
-    _crew: Crew
-    _coordinator: Mailbox
-
     def __init__(self, settings: Settings) -> None:
+        super().__init__()
         self._largest_value = max(_MAX_SNAPSHOT_BYTES, settings.store_max_bytes)
-
-    @abc.abstractmethod
-    def _check_open(self) -> None: ...
-
-    @abc.abstractmethod
-    def _ask(self, message: object, mailbox: Mailbox | None = None) -> Future[Any]: ...
-
-    @abc.abstractmethod
-    def _send(self, mailbox: Mailbox, message: object, future: Future[Any] | None = None) -> Future[Any]: ...
-
-    @abc.abstractmethod
-    def _answered(self, reply: Any) -> Future[Any]: ...
 
     def record_call(self, session_id: str, call: Call, outcome: Outcome) -> Future[CallRecord]:
         """Record a call that has ended, and store its result where the retention policy says so (P phase 1).
@@ -246,7 +228,8 @@ class ContinuityFace(abc.ABC):
         asked = _as_dict(change)
         reason = examine_proposal(id, by, asked, evidence, rollback, self.settings)
         if reason is not None:
-            return self._answered(ProposalReply(ProposalStatus.INVALID_PROPOSAL, reason))
+            refused = ProposalReply(ProposalStatus.INVALID_PROPOSAL, reason)
+            return self._answered(refused, AnsweredAtFace("propose", exact(id) if isinstance(id, str) else ""))
         proposal = Proposal(exact(id), exact(by), asked, exact(evidence), exact(rollback))
         return self._ask(Propose(proposal), self._crew.governor)
 

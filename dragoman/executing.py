@@ -8,13 +8,12 @@ from typing import Any
 
 import attrs
 
-from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
-from .actors.mailbox import Envelope, Mailbox
+from .actors.mailbox import Envelope
 from .actors.outside import Begin, Outside
 from .actors.simulation import SimulatedDispatcher
 from .arguments import text_of
-from .crew import Crew
+from .asking import AskingFace
 from .protocol.applied import AppliedKey, AppliedParent, FindApplied, ReadApplied
 from .protocol.calls import CallTaker, Completion, Provider
 from .protocol.completions import normalised
@@ -24,10 +23,10 @@ from .protocol.failures import ProviderError, is_error_name
 from .protocol.features import Feature
 from .protocol.handoff import exact
 from .protocol.mappings import FrozenMapping
-from .protocol.messages import Inspect
+from .protocol.messages import AnsweredAtFace, Inspect
 from .protocol.outcomes import ParentEvent, StartReply, TranslationOutcome
 from .protocol.replies import CloseReply, ProviderStatistics
-from .protocol.settings import Settings, microseconds
+from .protocol.settings import microseconds
 from .protocol.statuses import StartStatus, Termination
 from .protocol.translations import DirectRequest, Plan, TranslationRequest, plan_direct, plan_translation
 from .translation import Translation
@@ -35,18 +34,8 @@ from .translation import Translation
 __all__ = ["ExecutingFace"]
 
 
-class ExecutingFace(abc.ABC):
+class ExecutingFace(AskingFace):
     """What a runtime executes itself."""
-
-    settings: Settings
-    _dispatcher: Dispatcher
-    _crew: Crew
-
-    @abc.abstractmethod
-    def _check_open(self) -> None: ...
-
-    @abc.abstractmethod
-    def _ask(self, message: object, mailbox: Mailbox | None = None) -> Future[Any]: ...
 
     @abc.abstractmethod
     def cancel(self, request_id: str) -> Future[CloseReply]: ...
@@ -81,7 +70,7 @@ class ExecutingFace(abc.ABC):
         if history_until is not None:
             history_until = text_of("history_until", history_until)
         plan = plan_translation(request, self.settings, history_until)
-        return self._begin(request.request_id, plan, provider, feature, progress)
+        return self._begin(request, plan, provider, feature, progress)
 
     def direct(self, request: DirectRequest, *, provider: Provider | CallTaker | None = None) -> Translation:
         """One scalar call without the life of a parent (C4, C11): its candidate commits when its answer is accepted.
@@ -90,11 +79,11 @@ class ExecutingFace(abc.ABC):
         """
         if not isinstance(request, DirectRequest):
             raise InvalidArgument("request", "must be a DirectRequest")
-        return self._begin(request.request_id, plan_direct(request), provider, None, None)
+        return self._begin(request, plan_direct(request), provider, None, None)
 
     def _begin(
         self,
-        request_id: object,
+        request: TranslationRequest | DirectRequest,
         plan: Plan | str,
         provider: Provider | CallTaker | None,
         feature: Feature | None,
@@ -107,11 +96,13 @@ class ExecutingFace(abc.ABC):
         if progress is not None and not callable(progress):
             raise InvalidArgument("progress", "must be callable")
         self._check_open()
-        translation = Translation(
-            self._dispatcher, exact(request_id) if isinstance(request_id, str) else str(request_id), self.cancel
-        )
+        given: object = request.request_id
+        request_id = exact(given) if isinstance(given, str) else str(given)
+        translation = Translation(self._dispatcher, request_id, self.cancel)
         if isinstance(plan, str):
-            translation.started.set(StartReply(StartStatus.INVALID_HANDOFF, plan))
+            verb = "direct" if isinstance(request, DirectRequest) else "translate"
+            refused = StartReply(StartStatus.INVALID_HANDOFF, plan)
+            self._answered(refused, AnsweredAtFace(verb, request_id), translation.started)
             return translation
 
         def tell(event: ParentEvent) -> None:
@@ -127,7 +118,7 @@ class ExecutingFace(abc.ABC):
             progress=None if plan.direct else tell,
             finished=Envelope(None, translation),
         )
-        self._dispatcher.post(self._crew.coordinator, Envelope(Begin(plan, outside), translation.started))
+        self._send(self._crew.coordinator, Begin(plan, outside), translation.started)
         return translation
 
     def respond(

@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Mapping
 from types import MappingProxyType, TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from .actors import interrupts
 from .actors.dispatcher import Dispatcher
 from .actors.futures import Future
 from .actors.gateway import GatewaySnapshot
 from .actors.history_file import HistoryFile
+from .actors.journal_file import JournalFile
 from .actors.mailbox import STOP, Envelope, Mailbox
 from .actors.reporting import report
 from .actors.running import in_handler
@@ -30,6 +31,7 @@ from .protocol.history import ChatMessage, Turn, chat_messages
 from .protocol.messages import (
     Acknowledge,
     Activate,
+    AnsweredAtFace,
     ClaimTurn,
     ClearSession,
     Close,
@@ -57,8 +59,6 @@ from .protocol.statuses import ClaimStatus, CloseCause, Purpose, RegisterStatus
 from .reports import ShutdownReport, Snapshot
 
 __all__ = ["Runtime"]
-
-T = TypeVar("T")
 
 _PROVIDER = "openai"
 _MODE = "select-element"
@@ -105,14 +105,17 @@ class Runtime(ExecutingFace, ContinuityFace):
         if settings.feature_history is not None and isinstance(self._dispatcher, ThreadDispatcher):
             HistoryFile.check(settings.feature_history)
         self._dispatcher.own()
+        self._journal: JournalFile | None = None
+        if settings.journal is not None:
+            self._journal = JournalFile(settings, policies, self._dispatcher.now_us)
+            self._dispatcher.journal = self._journal.note
         self._crew = crew = Crew(self._dispatcher, settings, policies)
         self._coordinator, self._sessions = crew.coordinator, crew.sessions
-        self._closed = False
         self._closing = threading.Lock()
         self._closer: int | None = None
         self._report: ShutdownReport | None = None
         if isinstance(self._dispatcher, ThreadDispatcher):
-            abandon_with(self, self._dispatcher)
+            abandon_with(self, self._dispatcher, _nothing if self._journal is None else self._journal.close)
 
     def register(self, handoff: Handoff) -> Future[RegisterReply]:
         """Register a request before it is executed (C2, C3.3): its parents, their order and their clean source.
@@ -127,7 +130,9 @@ class Runtime(ExecutingFace, ContinuityFace):
         handoff = exact_handoff(handoff)
         reason = examine(handoff)
         if reason is not None:
-            return self._answered(RegisterReply(RegisterStatus.INVALID_HANDOFF, reason))
+            named = handoff.request_id if isinstance(handoff.request_id, str) else ""
+            refused = RegisterReply(RegisterStatus.INVALID_HANDOFF, reason)
+            return self._answered(refused, AnsweredAtFace("register", named))
         return self._ask(Register(in_source_order(handoff)))
 
     def activate(self, request_id: str) -> Future[ActivateReply]:
@@ -293,6 +298,7 @@ class Runtime(ExecutingFace, ContinuityFace):
         now = time.monotonic()
         rest_deadline, deadline = now + timeout * _SHARE_OF_REST, now + timeout
         closed, at_rest = 0, False
+        self._dispatcher.note("close")
         try:
             closed = self._answer_by(rest_deadline, self._coordinator, ShutDown())
             for mailbox in self._crew.in_order_of_stopping:
@@ -303,6 +309,8 @@ class Runtime(ExecutingFace, ContinuityFace):
         threads = self._dispatcher.stop(max(0.0, deadline - time.monotonic()))
         threads += self._crew.loop.stop(max(0.0, deadline - time.monotonic()))
         left = self._dispatcher.retire_all()
+        if self._journal is not None and not self._journal.close(max(0.0, deadline - time.monotonic())):
+            threads += ("dragoman-journal",)
         return ShutdownReport(
             at_rest=at_rest,
             handles_closed=closed,
@@ -341,26 +349,9 @@ class Runtime(ExecutingFace, ContinuityFace):
     def __repr__(self) -> str:
         return f"<Runtime {'closed' if self._closed else 'open'}>"
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise RuntimeClosed
 
-    def _ask(self, message: object, mailbox: Mailbox | None = None) -> Future[Any]:
-        """Ask the coordinator, through which whatever names a request or a session goes, or another actor."""
-        if self._closed:
-            raise RuntimeClosed
-        return self._dispatcher.ask(mailbox or self._coordinator, message)
-
-    def _send(self, mailbox: Mailbox, message: object, future: Future[Any] | None = None) -> Future[Any]:
-        future = Future(self._dispatcher) if future is None else future
-        self._dispatcher.post(mailbox, Envelope(message, future))
-        return future
-
-    def _answered(self, reply: T) -> Future[T]:
-        self._check_open()
-        future: Future[T] = Future(self._dispatcher)
-        future.set(reply)
-        return future
+def _nothing() -> None:
+    """What is left to do for a forgotten runtime that keeps no journal."""
 
 
 def _identity(session_id: str, provider: str, mode: str, purpose: str) -> tuple[str, str, str, str]:

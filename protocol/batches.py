@@ -121,6 +121,7 @@ class BatchRun:
         "open_ask",
         "state",
         "units",
+        "verdict",
     )
 
     def __init__(
@@ -134,6 +135,8 @@ class BatchRun:
         self.open_ask: Ask | None = None
         self.notes: list[Diagnostic] = []
         """What happened since the operation last took the notes."""
+        self.verdict: Verdict | None = None
+        """What was right and wrong with the newest answer, until somebody takes it."""
         self._token = token
         self._policy = policy
         self._direct = direct
@@ -161,7 +164,7 @@ class BatchRun:
     def answered(self, completion: Completion) -> Step:
         """What follows from the answer to the open call."""
         ask = self._asked()
-        verdict = judge(ask.format, ask.units, self._token, completion.text, completion.texts)
+        self.verdict = verdict = judge(ask.format, ask.units, self._token, completion.text, completion.texts)
         self._note_verdict(verdict)
         refused = completion.termination is Termination.POLICY
         if verdict.good:
@@ -181,6 +184,11 @@ class BatchRun:
             self.open_ask = attrs.evolve(ask, key=key)
             return self.open_ask
         return self._attempt_failed(error, retry_after_us)
+
+    def take_verdict(self) -> Verdict | None:
+        """The verdict on the newest answer, which is not kept; None after a failed call."""
+        verdict, self.verdict = self.verdict, None
+        return verdict
 
     def take_notes(self) -> Sequence[Diagnostic]:
         notes, self.notes = self.notes, []

@@ -18,6 +18,7 @@ from .statuses import CloseCause, ParentState
 __all__ = [
     "Acknowledge",
     "Activate",
+    "AnsweredAtFace",
     "AskSession",
     "CheckIdle",
     "ClaimTurn",
@@ -48,6 +49,14 @@ __all__ = [
     "WaitedTooLong",
     "WindowEnded",
 ]
+
+
+@attrs.frozen
+class AnsweredAtFace:
+    """A call that no actor is asked about, since it is not valid: its verb, and the id that it names ("" if none)."""
+
+    verb: str
+    id: str
 
 
 @attrs.frozen

@@ -80,6 +80,7 @@ def _as_path(value: Any) -> Any:
 
 
 def _path(_settings: object, attribute: attrs.Attribute[str | None], value: object) -> None:
+    # Without the value: a path may be private.
     if not (value is None or (isinstance(value, str) and value and "\0" not in value)):
         raise InvalidSetting(attribute.name, "must be the path of a file, or None")
 
@@ -154,5 +155,11 @@ class Settings:
     """Whether error payloads are stored."""
     feature_history: str | None = attrs.field(default=None, converter=_as_path, validator=_path)
     """The file of the durable feature history (C13); None keeps none."""
+    journal: str | None = attrs.field(default=None, converter=_as_path, validator=_path)
+    """The file of the journal, which tells what the runtime did without any text; None keeps none."""
+    journal_texts: bool = attrs.field(default=False, validator=_switch)
+    """Whether the journal holds the texts as well (C14: an explicit choice)."""
+    journal_bytes: int = attrs.field(default=268_435_456, validator=_count(0))
+    """Bytes that the files of the journal may take together; past it the oldest goes. It takes 16,384 in any case."""
     maintainers: tuple[str, ...] = attrs.field(default=(), converter=_as_tuple, validator=_names)
     """Who may approve, acknowledge, refuse and apply a proposal."""

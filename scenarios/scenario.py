@@ -22,8 +22,8 @@ __all__ = ["Moment", "Scenario", "Step", "read_scenario"]
 
 _DURATIONS = frozenset({"ack_window", "execution_timeout", "session_ttl", "circuit_cooldown", "store_ttl"})
 _LISTS = frozenset({"eligible_modes", "maintainers"})
-_NOT_FOR_SCENARIOS = "feature_history"
-"""Each scenario has a temporary file of its own: one that comes from elsewhere must not name where to write."""
+_NOT_FOR_SCENARIOS = {"feature_history", "journal", "journal_texts", "journal_bytes"}
+"""A scenario that comes from elsewhere must not name where to write; its feature history has a temporary file."""
 _TOP = ("scenario", "about", "clauses", "settings", "providers", "timeline", "then")
 
 
@@ -91,7 +91,7 @@ class _ScenarioReader:
         )
 
     def _settings(self, node: yaml.Node) -> Settings:
-        known = attrs.fields_dict(Settings).keys() - {_NOT_FOR_SCENARIOS}
+        known = attrs.fields_dict(Settings).keys() - _NOT_FOR_SCENARIOS
         values: dict[str, Any] = {}
         for key, key_node, value_node in self._reader.known(node, known, "settings"):
             values[key] = self._setting(key, value_node)

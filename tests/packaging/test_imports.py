@@ -39,7 +39,7 @@ ONLY_IN_COMMANDS = {"cyclopts", "rich"}
 
 CLOCKS_AND_CHANCE = {"time", "random", "secrets", "uuid", "threading"}
 KERNEL = {"futures", "mailbox", "dispatcher", "threads", "parking", "running", "interrupts", "simulation"}
-EDGES = {"io_loop", "history_file"}
+EDGES = {"io_loop", "history_file", "journal_file"}
 """The modules that have a use for one of these, of the kernel and of the two edges that own a thread; no actor has."""
 
 
