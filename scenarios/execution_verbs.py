@@ -43,8 +43,12 @@ class _Sources:
 
 @attrs.frozen
 class _Accept:
+    """What the application does with the parents of a translation, all of them or some."""
+
     by_hand: bool = False
-    refuse: tuple[str, ...] = ()
+    reject: tuple[str, ...] = ()
+    manual: tuple[str, ...] = ()
+    undeliverable: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -91,7 +95,9 @@ class Translate(Verb):
         return stage.translate(
             self,
             request,
-            refuse_parents=self.accept.refuse,
+            refuse_parents=self.accept.reject,
+            left_parents=self.accept.manual,
+            undeliverable_parents=self.accept.undeliverable,
             by_hand=self.accept.by_hand,
             history_until=self.history_until,
         )
@@ -246,12 +252,12 @@ def teach_execution_verbs(reader: Reader) -> None:
 
     def accept(node: yaml.Node, _wanted: Any) -> _Accept:
         if isinstance(node, yaml.MappingNode):
-            refuse: tuple[str, ...] | None = None
-            for _key, _key_node, value_node in reader.known(node, {"reject"}, "accept"):
-                refuse = tuple(reader.read(item, Id) for item in reader.items(value_node, "reject"))
-            if refuse is None:
-                raise InvalidScenario(place_of(node), "accept lacks the key reject")
-            return _Accept(refuse=refuse)
+            parents: dict[str, tuple[str, ...]] = {}
+            for key, _key_node, value_node in reader.known(node, ("reject", "manual", "undeliverable"), "accept"):
+                parents[key] = tuple(reader.read(item, Id) for item in reader.items(value_node, key))
+            if not parents:
+                raise InvalidScenario(place_of(node), "accept lacks the key reject, manual or undeliverable")
+            return _Accept(**parents)
         value = scalar(node) if isinstance(node, yaml.ScalarNode) else None
         if value not in ("auto", "manual"):
             raise InvalidScenario(place_of(node), "accept must be auto, manual or {reject: [parent, …]}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -101,6 +102,7 @@ class Replay:
         self.scenario = scenario
         self._dispatcher = dispatcher
         settings = attrs.evolve(scenario.settings, feature_history=feature_history)
+        dispatcher.back_offs = {request: deque(waits) for request, waits in scenario.back_offs.items()}
         self.runtime = Runtime(settings, providers=scenario.providers, dispatcher=dispatcher)
         self._stage = Stage(self.runtime, touch)
         self._checker = InvariantChecker(scenario.settings)

@@ -24,7 +24,7 @@ _DURATIONS = frozenset({"ack_window", "execution_timeout", "session_ttl", "circu
 _LISTS = frozenset({"eligible_modes", "maintainers"})
 _NOT_FOR_SCENARIOS = {"feature_history", "journal", "journal_texts", "journal_bytes"}
 """A scenario that comes from elsewhere must not name where to write; its feature history has a temporary file."""
-_TOP = ("scenario", "about", "clauses", "settings", "providers", "timeline", "then")
+_TOP = ("scenario", "about", "clauses", "settings", "providers", "back_offs", "timeline", "then")
 
 
 @attrs.frozen
@@ -57,6 +57,8 @@ class Scenario:
     providers: dict[str, ProviderPolicy]
     timeline: tuple[Moment, ...]
     then: dict[str, Located]
+    back_offs: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
+    """How long the retries of a request wait, in microseconds, in their order; those that are not said are drawn."""
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -88,6 +90,7 @@ class _ScenarioReader:
             providers=self._providers(found["providers"]) if "providers" in found else {},
             timeline=self._timeline(found["timeline"]),
             then=self._expected.then(found["then"]) if "then" in found else {},
+            back_offs=self._back_offs(found["back_offs"]) if "back_offs" in found else {},
         )
 
     def _settings(self, node: yaml.Node) -> Settings:
@@ -124,6 +127,15 @@ class _ScenarioReader:
                     raise InvalidScenario(place_of(key_node), f"the provider {word(name)}: {error}") from None
             policies[name] = ProviderPolicy(**values)
         return policies
+
+    def _back_offs(self, node: yaml.Node) -> dict[str, tuple[int, ...]]:
+        return {
+            request: tuple(
+                self._reader.read(item, Duration)
+                for item in self._reader.items(waits, f"the back-offs of {word(request)}")
+            )
+            for request, _request_node, waits in self._reader.entries(node, "back_offs")
+        }
 
     def _timeline(self, node: yaml.Node) -> tuple[Moment, ...]:
         if isinstance(node, yaml.ScalarNode) and scalar(node) is None:

@@ -14,6 +14,7 @@ from ..actors.futures import Future
 from ..actors.mailbox import Envelope
 from ..protocol.calls import ProviderCall
 from ..protocol.errors import DragomanError, InvalidArgument, UnknownCall
+from ..protocol.features import DispatchFailed
 from ..protocol.outcomes import ParentEvent, ParentEventKind, StartReply, TranslationOutcome
 from ..protocol.redaction import redacted
 from ..protocol.replies import AckReply
@@ -61,6 +62,19 @@ class _Provider(ScriptedProvider):
         super().take(call)
 
 
+class _Document(TextDocument):
+    """A document that leaves some of its parents to later steps, and cannot take others."""
+
+    left: frozenset[str] = frozenset()
+    undeliverable: frozenset[str] = frozenset()
+
+    def dispatch(self, parent_id: str, segments: tuple[str, ...]) -> Any:
+        if parent_id in self.undeliverable:
+            raise DispatchFailed
+        replacements = super().dispatch(parent_id, segments)
+        return None if parent_id in self.left else replacements
+
+
 class _Application(Actor):
     """The application as an actor, so that what it does to its documents has its place among the steps."""
 
@@ -69,7 +83,7 @@ class _Application(Actor):
     def __init__(self, dispatcher: Dispatcher, touch: Callable[[str], object]) -> None:
         super().__init__(dispatcher)
         self._touch = touch
-        self.documents: dict[str, TextDocument] = {}
+        self.documents: dict[str, _Document] = {}
         self.undeliverable: set[str] = set()
 
     @handles(_EditSource)
@@ -115,13 +129,16 @@ class Stage:
         request: TranslationRequest,
         *,
         refuse_parents: Collection[str],
+        left_parents: Collection[str],
+        undeliverable_parents: Collection[str],
         by_hand: bool,
         history_until: str | None,
     ) -> Future[StartReply]:
         """Start a translation whose feature is a document of texts."""
-        document = TextDocument(
+        document = _Document(
             _sources(request), document=request.request_id or "-", refuse=refuse_parents, by_hand=by_hand
         )
+        document.left, document.undeliverable = frozenset(left_parents), frozenset(undeliverable_parents)
         segments: dict[str, str] = {}
 
         def progress(event: ParentEvent) -> None:
@@ -197,7 +214,8 @@ class Stage:
         def show(answered: Future[AckReply]) -> None:
             self._touch(_document(request))
             document = self._application.documents.get(request)
-            if document is not None and document.by_hand and answered.get().status is AckStatus.ACCEPTED:
+            by_hand = document is not None and (document.by_hand or parent in document.left)
+            if document is not None and by_hand and answered.get().status is AckStatus.ACCEPTED:
                 document.accept(parent, result)
 
         future = self.runtime.acknowledge(request, parent, result)
