@@ -354,6 +354,7 @@ class AcceptanceHandle(Actor):
         """
         self._cause = cause
         self._state = HandleState.CLOSED
+        self.dispatcher.note("handle", self._request_id, self._state.value)
         ids: tuple[str, ...] = ()
         states: tuple[ParentState, ...] = ()
         try:

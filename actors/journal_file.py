@@ -133,17 +133,27 @@ class JournalFile:
         while queue:
             notes = [queue.popleft() for _note in range(min(_GROUP, len(queue)))]
             told = [note for note, following in zip_longest(notes, notes[1:]) if not _repeats(note, following)]
-            self._append(b"".join([self._encoded(self._lines.line(note)) for note in told]))
+            self._append([self._encoded(self._lines.line(note)) for note in told])
         lost = self._lost
         if lost != self._told_lost:
-            self._append(self._encoded({"t": self._now_us(), "k": "lost", "notes": lost - self._told_lost}))
+            self._append([self._encoded({"t": self._now_us(), "k": "lost", "notes": lost - self._told_lost})])
             self._told_lost = lost
 
-    def _append(self, lines: bytes) -> None:
+    def _append(self, lines: list[bytes]) -> None:
         try:
-            if self._file.tell() + len(lines) > self._part_bytes:
-                self._rotate()
-            self._file.write(lines)
+            room = self._part_bytes - self._file.tell()
+            group: list[bytes] = []
+            for line in lines:
+                if len(line) > room:
+                    self._file.write(b"".join(group))
+                    self._rotate()
+                    room, group = self._part_bytes - self._file.tell(), []
+                if len(line) > room:
+                    self._lost += 1  # more than a whole part
+                    continue
+                group.append(line)
+                room -= len(line)
+            self._file.write(b"".join(group))
             self._file.flush()
         except (OSError, ValueError) as error:
             if not self._failed:

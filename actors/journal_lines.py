@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from typing import Any
 
 import attrs
@@ -52,7 +53,7 @@ from ..protocol.units import Gap, ParentPlan
 from .dispatcher import Note
 from .outside import Begin, CallEnded
 
-__all__ = ["Lines"]
+__all__ = ["Lines", "encode"]
 
 _DIGEST_BYTES = 8
 _REF = "content:"
@@ -127,6 +128,7 @@ class Lines:
                 "miss": reply.miss,
                 "reason": reply.reason,
                 "bytes": reply.bytes,
+                "candidate": reply.trace.candidate,
             },
             Resolved: lambda reply: {"miss": reply.miss, "bytes": reply.bytes, "call": reply.call_id},
             tuple: self._rows,
@@ -145,11 +147,11 @@ class Lines:
                     for ack, status in zip(acks, statuses, strict=True)
                 ],
             },
-            "handle": lambda request, state: {"request": request, "state": state},
+            "handle": _of_request,
             "closed": _closed,
             "session": lambda session, state, used_us=None: {"session": session, "state": state, "used": used_us},
             "committed": self._committed,
-            "execution": lambda request, state: {"request": request, "state": state},
+            "execution": _of_request,
             "fired": lambda request, timer: {"request": request, "timer": timer},
             "retry": lambda request, batch, delay_us: {"request": request, "batch": batch, "delay": delay_us},
             "made": self._made,
@@ -188,7 +190,7 @@ class Lines:
         tell = self._replies.get(type(reply))
         if tell is not None:
             return tell(reply)
-        return {"status": getattr(reply, "status", None)}
+        return {"status": reply if isinstance(reply, StrEnum) else getattr(reply, "status", None)}
 
     def _handoff(self, handoff: Handoff) -> Fields:
         return {
@@ -322,6 +324,11 @@ def _layout(parent: ParentPlan) -> list[int]:
                 lengths.append(0)
             lengths.append(part.chars)
     return lengths
+
+
+def _of_request(request: str, state: str, session: str | None = None) -> Fields:
+    """A new state of a handle or an execution; with its first one, the session that it is of."""
+    return {"request": request, "state": state, "session": session}
 
 
 def _closed(message: HandleClosed) -> Fields:

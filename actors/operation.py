@@ -116,7 +116,7 @@ class TranslationOperation(LaneWorker):
         self._times_out_us = self.dispatcher.now_us() + self._timeout_us
         self.start_timer(_TIMEOUT, self._timeout_us)
         self.observe(("execution", self._request_id, self._state.value))
-        self.dispatcher.note("execution", self._request_id, self._state.value)
+        self.dispatcher.note("execution", self._request_id, self._state.value, self._plan.handoff.session_id)
         self._work()
         return DEFERRED
 

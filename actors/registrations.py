@@ -190,5 +190,5 @@ class Registrations(ExecutionOperations):
         self._routes[handoff.request_id] = route
         lane.add(route, exposed=self._in_session_order)
         self.observe(("handle", handoff.request_id, "REGISTERED"))
-        self.dispatcher.note("handle", handoff.request_id, "REGISTERED")
+        self.dispatcher.note("handle", handoff.request_id, "REGISTERED", handoff.session_id)
         return route

@@ -25,6 +25,7 @@ from .terminal import (
     scenario_files,
     speaks_unicode,
 )
+from .timelines import timeline as retell_journal
 from .translating import translate
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def run(arguments: Sequence[str]) -> int:
 
 app.command(explore)
 app.command(load)
+app.command(retell_journal, name="timeline")
 app.command(translate)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json as json_text
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from loguru import logger
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from .protocol.errors import InvalidArgument
+from .protocol.errors import InvalidArgument, InvalidSetting
 from .terminal import FAILED, PASSED, Switch, console, seconds, usage
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def load(
     seed: int = 0,
     commit_order: Literal["session", "request"] = "session",
     switch_interval: float | None = None,
+    journal: Path | None = None,
     json: Switch = False,
 ) -> int:
     """Put one runtime under load through its public face, and judge what came of it.
@@ -66,6 +68,8 @@ def load(
         The setting of that name.
     switch_interval
         Seconds after which the interpreter changes threads, at most 60; not in virtual time.
+    journal
+        Keep the runtime's journal in this file: what it did, without any text, for `dragoman timeline`.
     json
         Print one JSON object, and nothing else.
     """
@@ -93,12 +97,16 @@ def load(
             seed=seed,
             commit_order=commit_order,
             switch_interval_s=switch_interval,
+            journal=None if journal is None else str(journal),
         )
     except InvalidArgument as error:
         option = _OPTIONS.get(error.field, error.field.replace("_", "-"))
         return usage(f"--{option}: {error.problem}")
     logger.remove()
-    report = _with_progress(lambda progress: run_load(options, progress))
+    try:
+        report = _with_progress(lambda progress: run_load(options, progress))
+    except InvalidSetting as error:
+        return usage(f"--{error.field}: {error.problem}")
     if json:
         sys.stdout.write(json_text.dumps(as_json(report)) + "\n")
     else:

@@ -80,6 +80,8 @@ class LoadOptions:
     )
     switch_interval_s: float | None = attrs.field(default=None, validator=_seconds(_MAX_SWITCH_INTERVAL_S))
     """How often the interpreter changes threads; None leaves it as it is, and so must virtual time, which has one."""
+    journal: str | None = None
+    """The file of the runtime's journal, if one is to be kept."""
 
     def __attrs_post_init__(self) -> None:
         if self.count is not None and self.duration_s is not None:
@@ -124,6 +126,7 @@ class LoadOptions:
             store_max_entries=faults.store_entries,
             store_max_bytes=_STORE_BYTES,
             store_total_bytes=_STORE_BYTES * max(1, self.sessions // 4),
+            journal=self.journal,
         )
 
     @property

@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "dragoman.documents": {"dragoman.protocol", "dragoman", "dragoman.documents"},
     "dragoman.providers": {"dragoman.protocol", "dragoman", "dragoman.providers"},
 }
-COMMANDS = {"cli", "document_files", "exploring", "loading", "terminal", "translating"}
+COMMANDS = {"cli", "document_files", "exploring", "loading", "terminal", "timelines", "translating"}
 """The modules of the command line: they alone import its libraries, the scenarios, documents and providers."""
 NEEDS_AN_EXTRA = {"langcodes", "llama_cpp", "numpy", "openai"}
 """Libraries of extras that are imported when they are needed, so that what does not need them does without."""
@@ -120,7 +120,7 @@ def at_module_level(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from at_module_level(handler.body)
 
 
-@pytest.mark.parametrize("command", ["cli", "exploring", "loading"])
+@pytest.mark.parametrize("command", ["cli", "exploring", "loading", "timelines"])
 def test_the_command_line_imports_the_scenarios_only_when_it_runs_them(command: str) -> None:
     path = folder_of("dragoman") / f"{command}.py"
     assert "dragoman.scenarios" in {package_of(name) for name in imports("dragoman", path)}

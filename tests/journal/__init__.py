@@ -1,0 +1,1 @@
+"""The journal, and the scenarios that are made of it."""
