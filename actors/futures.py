@@ -44,7 +44,10 @@ ExcInfo = tuple["type[BaseException] | None", "BaseException | None", "Traceback
 
 
 class WaitTimeout(DragomanError, pykka.Timeout, TimeoutError):
-    """The answer was not there in time. The call goes on; waiting again, or repeating it, is safe."""
+    """The answer was not there in time. The call goes on; waiting again, or repeating it, is safe.
+
+    Raised by `get(timeout)`. What to do: call `get` again on the same future; the effect may have happened meanwhile.
+    """
 
     fields = ("timeout_s",)
 

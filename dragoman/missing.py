@@ -8,7 +8,10 @@ __all__ = ["MissingExtra"]
 
 
 class MissingExtra(DragomanError, ImportError):
-    """`user` needs packages that are not installed: `extra` is the extra of Dragoman that brings them."""
+    """`user` needs packages that are not installed: `extra` is the extra of Dragoman that brings them.
+
+    Raised as what needs them is imported or made. What to do: install the extra; the message holds the command.
+    """
 
     fields = ("extra", "user")
 

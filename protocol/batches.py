@@ -28,15 +28,22 @@ __all__ = ["BATCH_TABLE", "Ask", "BatchEvent", "BatchRun", "BatchState", "Failed
 
 
 class BatchState(StrEnum):
-    """Where a batch stands. `WAITING` is the back-off before the next attempt."""
+    """Where a batch stands."""
 
     QUEUED = "QUEUED"
+    """Waits for a free call."""
     PRIMARY = "PRIMARY"
+    """Its units are asked for."""
     SELECTIVE_RECOVERY = "SELECTIVE_RECOVERY"
+    """The invalid units are asked for again."""
     FULL_RECOVERY = "FULL_RECOVERY"
+    """All units are asked for again."""
     WAITING = "WAITING"
+    """Back-off before the next attempt."""
     RESOLVED = "RESOLVED"
+    """Every unit has its text."""
     FAILED = "FAILED"
+    """No attempt is left."""
 
 
 class BatchEvent(StrEnum):

@@ -13,9 +13,13 @@ __all__ = ["CANDIDATE_TABLE", "Candidate", "CandidateEvent", "CandidateState"]
 
 class CandidateState(StrEnum):
     EMPTY = "EMPTY"
+    """No valid answer yet."""
     STAGED = "STAGED"
+    """A valid answer is there, and not yet accepted."""
     COMMITTED = "COMMITTED"
+    """It went to the history."""
     DISCARDED = "DISCARDED"
+    """It never will."""
 
 
 class CandidateEvent(StrEnum):

@@ -36,8 +36,11 @@ class Trigger(StrEnum):
     """What P names as a reason to change something."""
 
     PROMPT_GROWTH = "prompt_growth"
+    """Refs make prompts longer than they should."""
     FOLLOW_UP_MISSES = "follow_up_misses"
+    """Too many follow-ups find nothing."""
     MEMORY_PRESSURE = "memory_pressure"
+    """Content takes more than its budget."""
 
 
 _ADVICE = {

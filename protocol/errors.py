@@ -34,7 +34,10 @@ class DragomanError(Exception):
 
 
 class InvalidArgument(DragomanError, ValueError):
-    """An argument of a public call has the wrong type or range; `field` names it."""
+    """An argument of a public call has the wrong type or range; `field` names it.
+
+    Raised by the call itself, before anything was sent. What to do: correct the argument; nothing was changed.
+    """
 
     fields = ("field", "problem")
 
@@ -45,11 +48,18 @@ class InvalidArgument(DragomanError, ValueError):
 
 
 class InvalidSetting(InvalidArgument):
-    """A field of `Settings` or of a provider policy has a bad value; `field` names it."""
+    """A field of `Settings` or of a provider policy has a bad value; `field` names it.
+
+    Raised as the settings are made. What to do: see what the field takes, which `problem` tells.
+    """
 
 
 class IllegalTransition(DragomanError, RuntimeError):
-    """An event that a state table has no entry for. The state is unchanged."""
+    """An event that a state table has no entry for. The state is unchanged.
+
+    Raised by the pure rules alone; a runtime asks them for nothing that they do not have. What to do: if it is seen as
+    the `error_type` of an `ActorFailed`, that is a fault of Dragoman, to be reported.
+    """
 
     fields = ("state", "event")
 
@@ -60,14 +70,21 @@ class IllegalTransition(DragomanError, RuntimeError):
 
 
 class RuntimeClosed(DragomanError, RuntimeError):
-    """The runtime has been closed; it answers nothing more."""
+    """The runtime has been closed; it answers nothing more.
+
+    Raised by every call after `close`. What to do: call before it, or make a new `Runtime`, whose memory is empty.
+    """
 
     def __init__(self) -> None:
         super().__init__("this runtime is closed: make a new Runtime, or call before close()")
 
 
 class ActorStopped(DragomanError, RuntimeError):
-    """The actor stopped before it handled the message; nothing was changed by it."""
+    """The actor stopped before it handled the message; nothing was changed by it.
+
+    Raised where an answer is waited for, mostly of what was asked while the runtime closed. What to do: as with
+    `RuntimeClosed`.
+    """
 
     fields = ("actor",)
 
@@ -77,7 +94,11 @@ class ActorStopped(DragomanError, RuntimeError):
 
 
 class ActorFailed(DragomanError, RuntimeError):
-    """A handler raised. The fault is named by type and place, never by its text, which could hold content."""
+    """A handler raised. The fault is named by type and place, never by its text, which could hold content.
+
+    Raised where the answer is waited for; the actor goes on. What to do: ask `request_status` what became of the
+    request, and report the type and the place: it is a fault of Dragoman, or of an object that was given to it.
+    """
 
     fields = ("actor", "error_type", "module", "line")
 
@@ -90,14 +111,21 @@ class ActorFailed(DragomanError, RuntimeError):
 
 
 class BlockingInHandler(DragomanError, RuntimeError):
-    """A handler or callback of an actor called `.get()` on an answer that is not there yet; that could never end."""
+    """A handler or callback of an actor called `.get()` on an answer that is not there yet; that could never end.
+
+    Raised in callbacks of futures, features and progress callbacks, which run inside the runtime. What to do: return,
+    and go on in a callback of that answer, or hand the work to a thread or task of the program.
+    """
 
     def __init__(self) -> None:
         super().__init__("an actor must not wait: send the message and go on when the answer comes")
 
 
 class SimulationStalled(DragomanError, RuntimeError):
-    """Under virtual time an answer was waited for that nothing is on its way to give."""
+    """Under virtual time an answer was waited for that nothing is on its way to give.
+
+    Raised with a `SimulatedDispatcher` only. What to do: advance the clock, or give the answer that it waits for.
+    """
 
     def __init__(self) -> None:
         super().__init__(
@@ -106,7 +134,10 @@ class SimulationStalled(DragomanError, RuntimeError):
 
 
 class UnknownCall(DragomanError, LookupError):
-    """An answer names a physical call that its request never made, or that is not remembered any more."""
+    """An answer names a physical call that its request never made, or that is not remembered any more.
+
+    Raised where `respond` or `fail` is waited for. What to do: take the ids from the calls that the provider was given.
+    """
 
     fields = ("call",)
 
@@ -116,7 +147,10 @@ class UnknownCall(DragomanError, LookupError):
 
 
 class TranslationRefused(DragomanError, RuntimeError):
-    """A translation or direct call was not started; nothing was done. `status` and `reason` say why."""
+    """A translation or direct call was not started; nothing was done. `status` and `reason` say why.
+
+    Raised where the outcome is waited for. What to do: see `StartStatus`.
+    """
 
     fields = ("status", "reason")
 
@@ -129,7 +163,8 @@ class TranslationRefused(DragomanError, RuntimeError):
 class ContentRefNotFound(DragomanError, LookupError):
     """A reference to content does not resolve (P constraint 4); `reason` is a word of `MissReason`.
 
-    What belongs to another session is `unknown`, like what never was.
+    What belongs to another session is `unknown`, like what never was. Raised where `content` is waited for. What to do:
+    go by the reason; a value is never made up.
     """
 
     fields = ("reason",)

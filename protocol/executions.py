@@ -13,9 +13,13 @@ __all__ = ["ENDS_FROM_OUTSIDE", "EXECUTION_TABLE", "ExecutionEvent", "ExecutionS
 
 class ExecutionState(StrEnum):
     RUNNING = "RUNNING"
+    """Calls may be open or due."""
     COMPLETED = "COMPLETED"
+    """Every batch is over, and a parent was translated."""
     FAILED = "FAILED"
+    """No parent was translated, or time was over."""
     CANCELLED = "CANCELLED"
+    """Cancelled, or ended with the runtime."""
 
 
 class ExecutionEvent(StrEnum):

@@ -92,7 +92,8 @@ class ProviderError(DragomanError, RuntimeError):
     """Raised by a provider whose call failed: `name` is one of the contract's error names, or its own in capitals.
 
     `retry_after` is how many seconds the provider wants nobody to ask again (its `Retry-After`). The next attempt waits
-    for that where it is longer than the back-off and fits the execution timeout.
+    for that where it is longer than the back-off and fits the execution timeout. What to do: raise it in
+    `Provider.complete`; a program never has to catch it, and finds the name in the outcome.
     """
 
     fields = ("name", "retry_after")

@@ -17,7 +17,10 @@ __all__ = ["DispatchFailed", "Feature", "ParentRefused", "Replacement"]
 
 
 class DispatchFailed(DragomanError, RuntimeError):
-    """Raised by a feature that can take nothing more of this request: its handle closes as `DISPATCH_FAILED` (C4)."""
+    """Raised by a feature that can take nothing more of this request: its handle closes as `DISPATCH_FAILED` (C4).
+
+    What to do: raise it in `Feature.dispatch`, for example when the document is gone; a program never has to catch it.
+    """
 
     def __init__(self) -> None:
         super().__init__("the results of this request cannot be handed to the feature")
@@ -26,7 +29,8 @@ class DispatchFailed(DragomanError, RuntimeError):
 class ParentRefused(DragomanError, ValueError):
     """Raised by a feature that does not accept this parent: it is rejected, and nothing of it is applied (C3.3).
 
-    `reason` is a word in capitals that says why, such as `STRUCTURE`; never a text. It goes into the diagnostics.
+    `reason` is a word in capitals that says why, such as `STRUCTURE`; never a text. It goes into the diagnostics. What to
+    do: raise it in `Feature.dispatch`; a program never has to catch it.
     """
 
     fields = ("reason",)

@@ -54,11 +54,17 @@ class Intent(StrEnum):
     """What in the words refers to something earlier, the stronger first."""
 
     LITERAL_REF = "LITERAL_REF"
+    """A content ref stands in the words."""
     CALL_ID = "CALL_ID"
+    """The id of a call does."""
     ORDINAL = "ORDINAL"
+    """"first" to "tenth"."""
     RELATIVE = "RELATIVE"
+    """"last", "previous", "that" and their like."""
     NAMED_RESULT = "NAMED_RESULT"
+    """A role or method right before a word for a result."""
     NONE = "NONE"
+    """Nothing does."""
 
 
 @attrs.frozen

@@ -16,20 +16,30 @@ class HandleState(StrEnum):
     """Where a request stands. A complete handle has an ACK for each parent and waits for its turn or its commits."""
 
     REGISTERED = "REGISTERED"
+    """Known, not yet handed to the application; no window runs."""
     ACTIVE = "ACTIVE"
+    """The ACK window runs."""
     COMPLETE = "COMPLETE"
+    """Each parent has its ACK, before the request was activated."""
     COMPLETE_ACTIVE = "COMPLETE_ACTIVE"
+    """Each parent has its ACK, and no window runs any more."""
     CLOSED = "CLOSED"
+    """Over; every ACK is stale from now on."""
 
 
 class HandleEvent(StrEnum):
-    """What can happen to a handle. `CLOSE` is every cause that needs no condition: cancel, clear, completion, …"""
+    """What can happen to a handle."""
 
     ACTIVATE = "ACTIVATE"
+    """The results were dispatched."""
     COMPLETE = "COMPLETE"
+    """The last missing ACK came."""
     EXPIRE = "EXPIRE"
+    """The ACK window ended."""
     PASS_OVER = "PASS_OVER"
+    """A later request has waited on it for `ack_window`."""
     CLOSE = "CLOSE"
+    """Every cause that needs no condition: cancel, clear, completion, …"""
 
 
 _S, _E = HandleState, HandleEvent

@@ -24,10 +24,15 @@ class ParentEvent(StrEnum):
     """What can happen to a logical parent."""
 
     ACCEPT = "ACCEPT"
+    """An accepting ACK with a clean result."""
     REJECT = "REJECT"
+    """A rejection."""
     COMMIT = "COMMIT"
+    """It was written into the history."""
     FAIL_COMMIT = "FAIL_COMMIT"
+    """It could not be written."""
     CLOSE = "CLOSE"
+    """Its handle closes, whatever the cause."""
 
 
 _S, _E = ParentState, ParentEvent

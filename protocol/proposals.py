@@ -53,10 +53,15 @@ class Stage(StrEnum):
     """Where a proposal stands. Only here an acknowledged one is told from an approved one."""
 
     PROPOSED = "PROPOSED"
+    """It waits for an approval."""
     APPROVED = "APPROVED"
+    """One maintainer approved it."""
     ACKNOWLEDGED = "ACKNOWLEDGED"
+    """A second one agreed; it can be applied."""
     REFUSED = "REFUSED"
+    """A maintainer refused it."""
     APPLIED = "APPLIED"
+    """It is in force."""
 
 
 class Act(StrEnum):

@@ -33,15 +33,25 @@ class Violation(StrEnum):
     """What can be wrong with a unit, or, where the mapping is not to be trusted, with the whole answer."""
 
     UNPARSEABLE = "UNPARSEABLE"
+    """The answer cannot be read."""
     DUPLICATE_ID = "DUPLICATE_ID"
+    """A unit is there twice."""
     UNKNOWN_ID = "UNKNOWN_ID"
+    """There is a unit that nobody asked for."""
     MISSING = "MISSING"
+    """The unit is not there."""
     NOT_TEXT = "NOT_TEXT"
+    """Its text is no text."""
     BLANK = "BLANK"
+    """Its text is blank, and its source is not."""
     MARKERS = "MARKERS"
+    """Markers between segments are missing, in another order, or foreign."""
     BLANK_SEGMENT = "BLANK_SEGMENT"
+    """A segment is blank, and its source is not."""
     WRONG_COUNT = "WRONG_COUNT"
+    """A machine provider gave more or fewer texts than it got."""
     NOT_PLAIN = "NOT_PLAIN"
+    """A plain text holds an envelope or a marker."""
 
 
 @attrs.frozen
