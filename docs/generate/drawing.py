@@ -8,6 +8,7 @@ them, and one that leads back runs below everything. That is enough for the ten 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -19,6 +20,8 @@ __all__ = ["Move", "draw", "parse"]
 
 _LINE = re.compile(r"(?P<source>\w+) --> (?P<target>\w+): (?P<label>.+)")
 _CHAR, _LINE_HEIGHT, _BOX, _ROW, _LANE, _PAD = 7.3, 15, 34, 76, 34, 12
+_SMALL = 11 / 12
+"""How much smaller a word beside an arrow is than the name of a state."""
 
 
 @attrs.frozen
@@ -28,6 +31,36 @@ class Move:
     source: str
     target: str
     events: tuple[str, ...]
+
+
+@attrs.frozen
+class _Label:
+    """Words, one below the other, around a point."""
+
+    x: float
+    y: float
+    words: tuple[str, ...]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return _width(self.words) * _SMALL + 4, len(self.words) * _LINE_HEIGHT
+
+    def overlaps(self, other: _Label) -> bool:
+        (width, height), (its_width, its_height) = self.size, other.size
+        return abs(self.x - other.x) < (width + its_width) / 2 and abs(self.y - other.y) < (height + its_height) / 2
+
+    def drawn(self) -> str:
+        width, height = self.size
+        top = self.y - height / 2
+        lines = "".join(
+            f'<text x="{self.x:.0f}" y="{top + (number + 0.75) * _LINE_HEIGHT:.0f}">{escape(word)}</text>'
+            for number, word in enumerate(self.words)
+        )
+        ground = (
+            f'<rect x="{self.x - width / 2:.0f}" y="{top:.0f}" width="{width:.0f}" height="{height:.0f}" stroke="none" '
+            'style="fill:var(--color-background-primary, white)"/>'
+        )
+        return f'{ground}<g text-anchor="middle" font-size="11" fill="currentColor" stroke="none">{lines}</g>'
 
 
 Chain: TypeAlias = tuple[str | tuple[int, int], ...]
@@ -101,7 +134,7 @@ def _ordered(columns: Mapping[str, int], chains: Sequence[Chain]) -> list[list[s
             layers[place[1]].append(place)  # type: ignore[index]
     ties: dict[str | tuple[int, int], set[str | tuple[int, int]]] = {}
     for chain in chains:
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in itertools.pairwise(chain):
             ties.setdefault(one, set()).add(other)
             ties.setdefault(other, set()).add(one)
     for sweep in range(8):
@@ -133,7 +166,8 @@ def draw(text: str) -> str:
     box = {state: _width((state,)) + 2 * _PAD for state in columns}
     widest = [max((box[place] for place in layer if isinstance(place, str)), default=0.0) for layer in layers]
     gaps = [
-        _width(word for move in forward if columns[move.source] == number for word in move.events) + 5 * _PAD
+        _width(word for move in forward if columns[move.source] == number for word in move.events)
+        + _PAD * (4 + sum(columns[move.source] == number for move in forward))
         for number in range(len(layers) - 1)
     ]
     lefts = [40.0]
@@ -147,13 +181,12 @@ def draw(text: str) -> str:
         for index, place in enumerate(layer)
     }
     parts = [_start(middle[first], box[first])]
-    labels = []
+    labels: list[_Label] = []
     for move, chain in zip(forward, chains, strict=True):
         halves = [(box[place] if isinstance(place, str) else widest[place[1]]) / 2 for place in chain]
         points = [(*middle[place], half) for place, half in zip(chain, halves, strict=True)]
         parts.append(_arrow(points))
-        (x, y, half), (to_x, to_y, to_half) = points[0], points[1]
-        labels.append(_label((x + half + to_x - to_half) / 2, (y + to_y) / 2, move.events))
+        labels.append(_beside(points[0], points[1], move.events, labels))
     for lane, move in enumerate(back):
         (x, y), (to_x, to_y) = middle[move.source], middle[move.target]
         y += 10 * (lane + 0.5 - len(back) / 2)
@@ -161,14 +194,14 @@ def draw(text: str) -> str:
         low = bottom + (lane + 0.5) * _LANE
         way = f"M{x + box[move.source] / 2:.0f},{y:.0f} H{right:.0f} V{low:.0f} H{to_x:.0f} V{to_y + _BOX / 2 + 7:.0f}"
         parts.append(f'<path d="{way}"/>{_head(to_x, to_y + _BOX / 2, up=True)}')
-        labels.append(_label((right + to_x) / 2, low, (", ".join(move.events),)))
+        labels.append(_Label((right + to_x) / 2, low, (", ".join(move.events),)))
     parts += [_state(state, *middle[state], box[state]) for state in columns]
     width, height = lefts[-1] + widest[-1] + _PAD * (len(back) + 1), bottom + len(back) * _LANE + _PAD
     return (
         f'<svg class="state-diagram" role="img" aria-label="State diagram, begins at {escape(first)}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:{width:.0f}px;width:100%" '
         'fill="none" stroke="currentColor" stroke-width="1.2" font-family="monospace" font-size="12">'
-        f"{''.join(parts)}{''.join(labels)}</svg>"
+        f"{''.join(parts)}{''.join(label.drawn() for label in labels)}</svg>"
     )
 
 
@@ -187,22 +220,25 @@ def _start(at: tuple[float, float], width: float) -> str:
 
 def _arrow(points: Sequence[tuple[float, float, float]]) -> str:
     way = f"M{points[0][0] + points[0][2]:.0f},{points[0][1]:.0f}"
-    for (x, y, half), (to_x, to_y, to_half) in zip(points, points[1:], strict=False):
+    for (x, y, half), (to_x, to_y, to_half) in itertools.pairwise(points):
         begin, end = x + half, to_x - to_half
         bend = (end - begin) / 2
         way += f" L{begin:.0f},{y:.0f} C{begin + bend:.0f},{y:.0f} {end - bend:.0f},{to_y:.0f} {end:.0f},{to_y:.0f}"
     return f'<path d="{way}"/>{_head(points[-1][0] - points[-1][2], points[-1][1])}'
 
 
-def _label(x: float, y: float, words: Sequence[str]) -> str:
-    top = y - (len(words) - 1) * _LINE_HEIGHT / 2 + 4
-    lines = "".join(
-        f'<text x="{x:.0f}" y="{top + index * _LINE_HEIGHT:.0f}">{escape(word)}</text>'
-        for index, word in enumerate(words)
-    )
-    halo = '<g style="stroke:var(--color-background-primary, white);stroke-width:5px">'
-    plain = '<g fill="currentColor" stroke="none">'
-    return f'<g text-anchor="middle" font-size="11">{halo}{lines}</g>{plain}{lines}</g></g>'
+def _beside(
+    begin: tuple[float, float, float], end: tuple[float, float, float], words: tuple[str, ...], others: Sequence[_Label]
+) -> _Label:
+    """A label on the first stretch of an arrow, as near to its middle as the labels before it allow."""
+    (x, y), (to_x, to_y) = (begin[0] + begin[2], begin[1]), (end[0] - end[2], end[1])
+    places = []
+    for part in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8):
+        rest = 1 - part
+        along = 1.5 * rest * rest * part + 1.5 * rest * part * part + part**3
+        across = 3 * rest * part * part + part**3
+        places.append(_Label(x + (to_x - x) * along, y + (to_y - y) * across, words))
+    return next((place for place in places if not any(map(place.overlaps, others))), places[0])
 
 
 def _state(name: str, x: float, y: float, width: float) -> str:
@@ -210,5 +246,6 @@ def _state(name: str, x: float, y: float, width: float) -> str:
     fill = "var(--color-background-secondary, #f4f4f4)"
     return (
         f'<rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{_BOX}" rx="6" style="fill:{fill}"/>'
-        f'<text x="{x:.0f}" y="{y + 4:.0f}" text-anchor="middle" fill="currentColor" stroke="none">{escape(name)}</text>'
+        f'<text x="{x:.0f}" y="{y + 4:.0f}" text-anchor="middle" fill="currentColor" stroke="none">'
+        f"{escape(name)}</text>"
     )

@@ -36,7 +36,8 @@ _MEANINGS = {
     "CIRCUIT_BREAKER_OPEN": "the circuit of the provider is open; no call was made",
     "USER_CANCELLED": "somebody called `cancel`; ends the execution",
     "TRANSLATION_TIMEOUT": "`execution_timeout` is over; ends the execution",
-    "API_RESPONSE_INVALID": "answers broke the wire format, also after recovery (an answer ends a row of the circuit); or a response was none",
+    "API_RESPONSE_INVALID": "answers broke the wire format, also after recovery, which the circuit does not count; "
+    "or a response was none",
     "PROVIDER_FAULT": "the provider raised something else than `ProviderError`, or gave no `Completion`",
     "SHUT_DOWN": "the runtime was closed; ends the execution",
 }
