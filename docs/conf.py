@@ -38,7 +38,6 @@ myst_fence_as_directive = ["mermaid"]
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
 autodoc_default_options = {"members": True}
 
 setup = add_to
