@@ -29,8 +29,8 @@ class DispatchFailed(DragomanError, RuntimeError):
 class ParentRefused(DragomanError, ValueError):
     """Raised by a feature that does not accept this parent: it is rejected, and nothing of it is applied (C3.3).
 
-    `reason` is a word in capitals that says why, such as `STRUCTURE`; never a text. It goes into the diagnostics. What to
-    do: raise it in `Feature.dispatch`; a program never has to catch it.
+    `reason` is a word in capitals that says why, such as `STRUCTURE`; never a text. It goes into the diagnostics.
+    What to do: raise it in `Feature.dispatch`; a program never has to catch it.
     """
 
     fields = ("reason",)

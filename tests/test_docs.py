@@ -20,15 +20,15 @@ def examples() -> list[tuple[str, str]]:
 
 
 def said(code: str) -> list[str]:
-    """What the comments beside and below the prints say that they print."""
+    """What the comments beside the prints say that they print, and those below that begin with a digit or an arrow."""
     lines: list[str] = []
     for line in code.splitlines():
         beside = re.search(r"print\(.*\)  # (.*)$", line)
-        below = re.fullmatch(r"    # (\d .*)", line)
+        below = re.fullmatch(r"    # (\d .*)|\s*# → (.*)", line)
         if beside:
             lines.append(beside[1])
         elif below:
-            lines.append(below[1])
+            lines.append(below[1] or below[2])
     return lines
 
 
