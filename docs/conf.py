@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from importlib.metadata import version as version_of
 
-from site_parts import add_to
+from docs.site_parts import add_to
 
 project = "Dragoman"
 author = "the authors of Dragoman"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -15,9 +13,7 @@ from sphinx.environment import BuildEnvironment
 
 import dragoman
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from docs.generate.drawing import draw
+from .generate.drawing import draw
 
 __all__ = ["add_to", "contents", "on_site"]
 

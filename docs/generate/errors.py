@@ -6,7 +6,7 @@ import inspect
 from enum import StrEnum
 
 import dragoman
-from dragoman import DragomanError
+from dragoman import DragomanError, documents, providers
 from dragoman.protocol import failures
 from dragoman.protocol.failures import (
     KEY_ERRORS,
@@ -39,9 +39,12 @@ _MEANINGS = {
     "API_RESPONSE_INVALID": "answers broke the wire format, also after recovery, which the circuit does not count; "
     "or a response was none",
     "PROVIDER_FAULT": "the provider raised something else than `ProviderError`, or gave no `Completion`",
+    "COMMAND_FAILED": "of `CommandProvider`: the program ended with an error",
+    "COMMAND_TIMED_OUT": "of `CommandProvider`: the program did not answer in time",
     "SHUT_DOWN": "the runtime was closed; ends the execution",
 }
 
+_OF_COMMANDS = ("COMMAND_FAILED", "COMMAND_TIMED_OUT")
 _ENDS = {failures.USER_CANCELLED, failures.TRANSLATION_TIMEOUT, SHUT_DOWN}
 
 _HEAD = """\
@@ -79,9 +82,9 @@ provider asks for more (`retry_after`), it waits as long as that, if the executi
 
 
 def exceptions() -> list[type[DragomanError]]:
-    """Every exception that `dragoman` exports, the base first."""
-    named = [getattr(dragoman, name) for name in dragoman.__all__]
-    kinds = [kind for kind in named if isinstance(kind, type) and issubclass(kind, DragomanError)]
+    """Every exception that `dragoman`, its documents and its providers export, the base first."""
+    named = [getattr(face, name) for face in (dragoman, documents, providers) for name in face.__all__]
+    kinds = {kind for kind in named if isinstance(kind, type) and issubclass(kind, DragomanError)}
     return sorted(kinds, key=lambda kind: (kind is not DragomanError, kind.__name__))
 
 
@@ -92,8 +95,9 @@ def vocabularies() -> list[type[StrEnum]]:
 
 
 def error_names() -> list[str]:
-    """The names that the runtime knows: the rows of the retries, and what it gives itself."""
-    return list(dict.fromkeys([*failures._ATTEMPTS, failures.API_RESPONSE_INVALID, PROVIDER_FAULT, SHUT_DOWN]))
+    """The names that the runtime knows (the rows of the retries, and what it gives itself) and its own providers'."""
+    given = failures.API_RESPONSE_INVALID, PROVIDER_FAULT, SHUT_DOWN
+    return list(dict.fromkeys([*failures._ATTEMPTS, *given, *_OF_COMMANDS]))
 
 
 def meanings() -> dict[str, str]:
@@ -104,7 +108,9 @@ def meanings() -> dict[str, str]:
 def _exception(kind: type[DragomanError]) -> str:
     bases = ", ".join(f"`{_spelled(base)}`" for base in kind.__bases__)
     fields = ", ".join(f"`{name}`" for name in kind.fields)
-    lines = [f"### {kind.__name__}\n", f"Bases: {bases}." + (f" Fields: {fields}." if fields else "") + "\n"]
+    place = next(face.__name__ for face in (dragoman, documents, providers) if kind.__name__ in face.__all__)
+    origin = "" if place == "dragoman" else f"From `{place}`. "
+    lines = [f"### {kind.__name__}\n", f"{origin}Bases: {bases}." + (f" Fields: {fields}." if fields else "") + "\n"]
     return "\n".join([*lines, inspect.cleandoc(kind.__doc__ or ""), ""])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from dragoman import AckStatus
+from dragoman import AckStatus, ParentState
 from dragoman import protocol as _protocol
 from dragoman.protocol.executions import ENDS_FROM_OUTSIDE
 from dragoman.protocol.parents import PARENT_TABLE, REFUSALS, ParentEvent
@@ -20,7 +20,7 @@ from .docstrings import first_paragraph, of_members, table
 
 __all__ = ["Lives", "diagram", "page", "tables"]
 
-Lives: TypeAlias = Mapping[StrEnum, Mapping[Any, StrEnum]]
+Lives: TypeAlias = Mapping[Any, Mapping[Any, StrEnum]]
 """A table: what each state becomes by each event."""
 
 _TITLES = {
@@ -112,9 +112,10 @@ def _acks() -> str:
     """What an ACK is answered in each state."""
     done = {ParentEvent.ACCEPT: AckStatus.ACCEPTED, ParentEvent.REJECT: AckStatus.REJECTED}
 
-    def answer(state: StrEnum, event: ParentEvent) -> str:
-        row: Mapping[Any, Any] = PARENT_TABLE[state]  # type: ignore[index]
-        return done[event] if event in row else REFUSALS.get((state, event), AckStatus.CONFLICT)  # type: ignore[call-overload]
+    def answer(state: ParentState, event: ParentEvent) -> str:
+        if event in PARENT_TABLE[state]:
+            return done[event]
+        return REFUSALS.get((state, event), AckStatus.CONFLICT)
 
     rows = [(f"`{state}`", *(f"`{answer(state, event)}`" for event in done)) for state in PARENT_TABLE]
     said = "What an ACK is answered while the handle is open; without an open handle every ACK is `STALE`:\n\n"

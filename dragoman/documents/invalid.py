@@ -8,7 +8,10 @@ __all__ = ["InvalidDocument"]
 
 
 class InvalidDocument(DragomanError, ValueError):
-    """A document cannot be read: `document` names it, `problem` says why and where, never with its text."""
+    """A document cannot be read: `document` names it, `problem` says why and where, never with its text.
+
+    Raised as a document is made. What to do: correct the document at that place, or give its encoding.
+    """
 
     fields = ("document", "problem")
 

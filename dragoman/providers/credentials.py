@@ -19,7 +19,10 @@ _MAX_FILE_BYTES = 1 << 20
 
 
 class InvalidCredentials(DragomanError, ValueError):
-    """`source` (an argument, an environment variable or a file) holds no usable key; `problem` says why, without it."""
+    """`source` (an argument, an environment variable or a file) holds no usable key; `problem` says why, without it.
+
+    Raised as a provider is made. What to do: correct what `source` names.
+    """
 
     fields = ("source", "problem")
 

@@ -8,7 +8,10 @@ __all__ = ["ProviderUnavailable"]
 
 
 class ProviderUnavailable(DragomanError, RuntimeError):
-    """`provider` cannot translate: `problem` says why and what helps. Neither holds a key or a text."""
+    """`provider` cannot translate: `problem` says why and what helps. Neither holds a key or a text.
+
+    Raised as a provider is made, or begins to work. What to do: what `problem` says.
+    """
 
     fields = ("provider", "problem")
 

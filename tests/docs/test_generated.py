@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def test_a_setting_has_a_unit(name: str, takes: str, expected: str) -> None:
 
 def test_every_exception_of_the_face_says_what_to_do() -> None:
     assert exceptions()[0] is DragomanError
-    assert {kind.__name__ for kind in exceptions()} >= {"WaitTimeout", "ProviderError", "ParentRefused", "MissingExtra"}
+    assert {kind.__name__ for kind in exceptions()} >= {"WaitTimeout", "ProviderError", "InvalidDocument"}
     for kind in exceptions()[1:]:
         assert "What to do:" in " ".join((kind.__doc__ or "").split()), kind.__name__
 
@@ -84,6 +85,13 @@ def test_every_word_of_the_face_has_a_meaning() -> None:
 
 def test_every_error_name_has_a_meaning() -> None:
     assert meanings().keys() == set(error_names())
+
+
+def test_every_error_name_of_a_shipped_provider_is_known() -> None:
+    sources = [file.read_text("utf-8") for file in (ROOT / "dragoman" / "providers").glob("*.py")]
+    raised = {name for source in sources for name in re.findall(r'raise ProviderError\(.*?"([A-Z_]+)"', source)}
+    raised |= {name for source in sources for name in re.findall(r'raise ProviderError\(.* else "([A-Z_]+)"', source)}
+    assert {"VALIDATION", "COMMAND_FAILED", "COMMAND_TIMED_OUT"} <= raised <= set(error_names())
 
 
 def test_every_table_of_the_protocol_is_on_the_page() -> None:

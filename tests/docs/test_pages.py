@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from cyclopts import CycloptsError
 
 import dragoman
+from dragoman import documents, providers
 from dragoman.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +66,16 @@ def test_what_holds_a_guarantee_exists() -> None:
         assert (TIMELINES / f"{scenario}.yaml").exists(), scenario
 
 
+def arguments_of(command: str) -> list[str]:
+    """What stands behind `dragoman`, up to where the shell begins another command or sends the output somewhere."""
+    words = shlex.split(command, comments=True)[1:]
+    return list(itertools.takewhile(lambda word: not re.fullmatch(r"\d?[|&;<>]+.*", word), words))
+
+
+def parse(command: str) -> None:
+    app.parse_args(arguments_of(command), exit_on_error=False, print_error=False)
+
+
 def test_the_pages_show_commands() -> None:
     assert {"translate", "explore", "load"} <= {command.split()[1] for _page, command in commands()}
 
@@ -71,7 +84,19 @@ def test_the_pages_show_commands() -> None:
     "command", [command for _page, command in commands()], ids=[f"{page}-{command}" for page, command in commands()]
 )
 def test_a_command_of_the_pages_can_be_given(command: str) -> None:
-    app.parse_args(shlex.split(command, comments=True)[1:], exit_on_error=False, print_error=False)
+    parse(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["dragoman replay --tmeline", "dragoman translate --to fr", "dragoman reply x.yaml"]
+)
+def test_a_command_that_cannot_be_given_is_noticed(command: str) -> None:
+    with pytest.raises(CycloptsError):
+        parse(command)
+
+
+def test_of_a_pipe_the_first_command_is_looked_at() -> None:
+    assert arguments_of("dragoman replay --json 2>log | head  # all") == ["replay", "--json"]
 
 
 def test_every_anchor_of_a_link_exists() -> None:
@@ -83,8 +108,11 @@ def test_every_anchor_of_a_link_exists() -> None:
 
 def test_every_public_name_is_in_the_reference_once() -> None:
     page = text_of(DOCS / "site" / "api.md")
-    named = re.findall(r"^\.\. auto\w+:: dragoman\.(\w+)$", page, re.MULTILINE)
-    assert sorted(named) == sorted(dragoman.__all__)
+    named = re.findall(r"^\.\. auto\w+:: ([\w.]+)$", page, re.MULTILINE)
+    public = [f"dragoman.{name}" for name in dragoman.__all__]
+    for face in (documents, providers):
+        public += [f"{face.__name__}.{name}" for name in face.__all__ if name not in dragoman.__all__]
+    assert sorted(named) == sorted(public)
 
 
 def test_every_cause_of_a_stale_ack_is_explained() -> None:

@@ -13,7 +13,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MISSING = [name for name in ("sphinx", "myst_parser", "furo") if importlib.util.find_spec(name) is None]
 
-pytestmark = pytest.mark.skipif(bool(MISSING), reason="the site needs its extra: pip install -e '.[docs]'")
+pytestmark = [
+    pytest.mark.skipif(bool(MISSING), reason="the site needs its extra: pip install -e '.[docs]'"),
+    pytest.mark.timeout(600),  # building it takes seconds alone, and longer beside other work
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "html"
 
 
-@pytest.mark.timeout(300)
 def test_the_contents_are_those_of_the_index(site: Path) -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     captions = re.findall(r'<span class="caption-text">([^<]*)</span>', (site / "index.html").read_text("utf-8"))
