@@ -46,7 +46,7 @@ def _read(_app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 class _Mermaid(Directive):
-    """A state diagram as SVG; where no HTML is written, as its source."""
+    """A state diagram, drawn; HTML only."""
 
     has_content = True
 
