@@ -56,6 +56,7 @@ class Delivery:
         "_rejected",
         "_request_id",
         "_undeliverable",
+        "_words",
         "everything_dispatched",
     )
 
@@ -83,6 +84,7 @@ class Delivery:
         self._acks: list[Acknowledge | Reject] = []
         self._events: list[ParentEvent] = []
         self._closes: CloseCause | None = None
+        self._words: list[tuple[str, str]] = []
         self._undeliverable = False
         self._concluded = False
         self.everything_dispatched = False
@@ -112,7 +114,7 @@ class Delivery:
             return
         self._tell(plan.id, ParentEventKind.DISPATCHED, segments)
         dispatched, word = self._boundary.dispatch(plan.id, plan.source, segments)
-        self._journal("dispatched", self._request_id, plan.id, dispatched.value)
+        self._words.append((plan.id, dispatched.value))
         if dispatched is Dispatched.APPLIED:
             clean = "".join(segments)
             if self._recording is not None:
@@ -154,6 +156,9 @@ class Delivery:
         complete, self._complete = self._complete, []
         for plan, segments in complete:
             self._dispatch(plan, segments)
+        if self._words:
+            words, self._words = self._words, []
+            self._journal("dispatched", self._request_id, words)
         if self._entries and self._recording is not None:
             entries, self._entries = tuple(self._entries), []
             return self._recording.feature_history, RecordApplied(entries)

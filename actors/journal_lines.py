@@ -1,9 +1,9 @@
 """What a journal says: each note as a line of JSON. Ids, states, sizes and digests; texts only where asked for.
 
-Rules. A text is told by `[characters, bytes, digest]`: bytes are those of its JSON without the quotes, the digest is
-keyed with a secret of this journal, so that equal texts are told alike and no text can be guessed from it; a blank text
-has none. A ref to content, which opens it, is told by its digest as well. Names of sessions, requests, parents,
-providers, modes and languages stand as they are.
+Rules. A text is told by `CHARACTERS:BYTES:DIGEST`: bytes are those of its JSON without the quotes, the digest is keyed
+with a secret of this journal, so that equal texts are told alike and no text can be guessed from it; a blank text has
+none. Where texts were asked for `:TEXT` follows. A ref to content, which opens it, is told by its digest as well. Names
+of sessions, requests, parents, providers, modes and languages stand as they are.
 
 A call at the face has a number, which its `reply` repeats; the last line `took` of that number is the place among the
 others at which it took effect. An ACK that could be answered at once is one line, `acked`.
@@ -13,10 +13,10 @@ Not promised: the place of an answer among the lines of other sessions that are 
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from json.encoder import encode_basestring
 from typing import Any
 
 import attrs
@@ -45,7 +45,7 @@ from ..protocol.messages import (
     Reject,
 )
 from ..protocol.outcomes import TranslationOutcome
-from ..protocol.payloads import Payload, texts_bytes
+from ..protocol.payloads import Payload
 from ..protocol.records import CallRecord
 from ..protocol.replies import AckReply
 from ..protocol.statuses import CloseCause
@@ -55,7 +55,7 @@ from .outside import Begin, CallEnded
 
 __all__ = ["Lines", "encode"]
 
-_DIGEST_BYTES = 8
+_DIGEST_MASK = 2**64 - 1
 _REF = "content:"
 
 Fields = dict[str, Any]
@@ -65,7 +65,7 @@ class Lines:
     """Tells notes as JSON. `key` is the secret of the digests; with `texts` the texts themselves are told, too."""
 
     def __init__(self, key: bytes, *, texts: bool = False) -> None:
-        self._key = key
+        self._secret = key.hex()
         self._texts = texts
         self._calls: dict[type, Callable[[Any], Fields]] = {
             Register: lambda call: {"op": "register", **self._handoff(call.handoff)},
@@ -142,10 +142,7 @@ class Lines:
             "acked": self._acked,
             "settled": lambda request, acks, statuses: {
                 "request": request,
-                "acks": [
-                    [ack.parent_id, isinstance(ack, Acknowledge), status]
-                    for ack, status in zip(acks, statuses, strict=True)
-                ],
+                "acks": _by_word((ack.parent_id for ack in acks), statuses),
             },
             "handle": _of_request,
             "closed": _closed,
@@ -157,7 +154,7 @@ class Lines:
             "made": self._made,
             "dropped": lambda request, number: {"call": f"{request}/{number}"},
             "answer": self._answer,
-            "dispatched": lambda request, parent, word: {"request": request, "parent": parent, "word": word},
+            "dispatched": lambda request, words: {"request": request, "words": _by_word(*zip(*words, strict=True))},
             "outcome": _outcome,
             "close": dict,
         }
@@ -167,17 +164,22 @@ class Lines:
         kind, at_us, *what = note
         return {"t": at_us, "k": kind, **self._notes[kind](*what)}
 
-    def text(self, text: Any) -> list[Any] | None:
+    def text(self, text: Any) -> str | None:
         """What is told of a text; None of what is none."""
         if not isinstance(text, str):
             return None
-        blank = not text or text.isspace()
-        told = [len(text), texts_bytes((text,))[0] - 2, "" if blank else self.digest(text)]
-        return [*told, text] if self._texts else told
+        quoted = encode_basestring(text)
+        size = (len(quoted) if quoted.isascii() else len(quoted.encode("utf-8", "surrogatepass"))) - 2
+        digest = "" if not text or text.isspace() else self.digest(text)
+        return f"{len(text)}:{size}:{digest}:{text}" if self._texts else f"{len(text)}:{size}:{digest}"
 
     def digest(self, text: str) -> str:
-        body = text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2s(body, key=self._key, digest_size=_DIGEST_BYTES).hexdigest()
+        """What equal texts have in common, and others have not; nothing of the text can be told from it.
+
+        The interpreter's own hash is a keyed one (SipHash) at a twentieth of the cost of a cryptographic digest. The
+        secret before the text keeps it so where the key is known (`PYTHONHASHSEED`).
+        """
+        return f"{hash(self._secret + text) & _DIGEST_MASK:016x}"
 
     def _call(self, message: object) -> Fields:
         tell = self._calls.get(type(message))
@@ -215,8 +217,12 @@ class Lines:
             "parents": [self._parent(parent) for parent in plan.parents],
         }
 
+    def _pieces(self, pieces: Sequence[str]) -> Any:
+        """A text, or the pieces of one."""
+        return self.text(pieces[0]) if len(pieces) == 1 else [self.text(piece) for piece in pieces]
+
     def _parent(self, parent: ParentPlan) -> list[Any]:
-        told: list[Any] = [parent.id, [self.text(segment) for segment in parent.segments]]
+        told: list[Any] = [parent.id, self._pieces(parent.segments)]
         return [*told, _layout(parent)] if len(parent.units) > 1 else told
 
     def _ack(self, request: str, parent: str, result: str | None) -> Fields:
@@ -291,7 +297,7 @@ class Lines:
         return {
             **told,
             "termination": ended.completion.termination,
-            "valid": {unit: [self.text(piece) for piece in pieces] for unit, pieces in verdict.valid.items()},
+            "valid": {unit: self._pieces(pieces) for unit, pieces in verdict.valid.items()},
             "invalid": dict(verdict.invalid),
             "unsafe": verdict.unsafe,
         }
@@ -326,6 +332,14 @@ def _layout(parent: ParentPlan) -> list[int]:
     return lengths
 
 
+def _by_word(parents: Iterable[str], words: Iterable[str]) -> dict[str, list[str]]:
+    """Parents by the word that stands for what became of them."""
+    told: dict[str, list[str]] = {}
+    for parent, word in zip(parents, words, strict=True):
+        told.setdefault(word, []).append(parent)
+    return told
+
+
 def _of_request(request: str, state: str, session: str | None = None) -> Fields:
     """A new state of a handle or an execution; with its first one, the session that it is of."""
     return {"request": request, "state": state, "session": session}
@@ -352,8 +366,9 @@ def _outcome(outcome: TranslationOutcome) -> Fields:
     }
 
 
+_json_text = json.JSONEncoder(ensure_ascii=True, check_circular=False, separators=(",", ":")).encode
+
+
 def encode(line: Mapping[str, Any]) -> str:
     """A line as it stands in the file, without what is null."""
-    return json.dumps(
-        {key: value for key, value in line.items() if value is not None}, ensure_ascii=True, separators=(",", ":")
-    )
+    return _json_text({key: value for key, value in line.items() if value is not None})

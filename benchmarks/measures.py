@@ -10,6 +10,7 @@ from .documents import documents
 from .execution import execution
 from .figures import Figure
 from .growth import growing_requests, open_handles, waiting
+from .journal import journal
 from .others import others
 from .replaying import replaying
 from .sizes import Size
@@ -27,6 +28,7 @@ MEASURES: dict[str, Callable[[Size, int], list[Figure]]] = {
     "store-entries": store_entries,
     "execution": execution,
     "documents": documents,
+    "journal": journal,
     "replaying": replaying,
     "others": others,
 }

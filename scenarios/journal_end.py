@@ -126,8 +126,9 @@ class End:
             states[line["parent"]] = _ACKED[status]
 
     def _settled(self, line: Line) -> None:
-        for parent, _accepted, status in line["acks"]:
-            self._acked({"request": line["request"], "parent": parent}, status)
+        for status, parents in line["acks"].items():
+            for parent in parents:
+                self._acked({"request": line["request"], "parent": parent}, status)
 
     def _handle(self, line: Line) -> None:
         if line["state"] == "REGISTERED":

@@ -39,7 +39,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "made": ("call", "purpose", "provider", "key", "units", "history"),
     "dropped": ("call",),
     "answer": ("call", "format"),
-    "dispatched": ("request", "parent", "word"),
+    "dispatched": ("request", "words"),
     "outcome": ("request", "execution", "quality"),
     "lost": ("notes",),
     "close": (),

@@ -54,7 +54,8 @@ class Steps:
         """How many calls a session has recorded, at most: a follow-up chooses from some of them."""
         for line in lines:
             if line["k"] == "dispatched":
-                self._words[line["request"]][line["parent"]] = line["word"]
+                for word, parents in line["words"].items():
+                    self._words[line["request"]].update(dict.fromkeys(parents, word))
         self._verbs: dict[str, Callable[[Line, Line | None], Step | None]] = {
             "register": self._register,
             "translate": self._translate,

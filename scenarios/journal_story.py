@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from ..protocol.history import cut
@@ -73,15 +74,14 @@ class Story:
             parents[parent] = segments[0] if len(segments) == 1 else list(segments)
         return parents
 
-    def _segments(self, parent: str, told: Sequence[Any], layout: Sequence[int] | None) -> tuple[str, ...]:
-        if layout is None or len(told[0]) > 3:
-            return tuple(map(self.placeholders.text, told))
-        whole = self.placeholders.stretches(f"{parent} {told[0][2]}", layout)
-        segments, start = [], 0
-        for chars, *_size in told:
-            segments.append(whole[start : start + chars])
-            start += chars
-        return tuple(segments)
+    def _segments(self, parent: str, told: str | Sequence[str], layout: Sequence[int] | None) -> tuple[str, ...]:
+        texts = self.placeholders.texts(told)
+        first = told if isinstance(told, str) else told[0]
+        if layout is None or first.count(":") > 2:
+            return texts
+        whole = self.placeholders.stretches(f"{parent} {first}", layout)
+        ends = tuple(accumulate(map(len, texts)))
+        return tuple(whole[start:end] for start, end in zip((0, *ends), ends, strict=False))
 
     def direct(self, line: Line) -> str:
         """The source of a direct call."""
@@ -92,14 +92,16 @@ class Story:
         self.sources[request, request] = text
         return text
 
-    def answered(self, request: str, valid: Mapping[str, Sequence[Any]], unclean: frozenset[str]) -> dict[str, Any]:
+    def answered(
+        self, request: str, valid: Mapping[str, str | Sequence[str]], unclean: frozenset[str]
+    ) -> dict[str, Any]:
         """What units became: as a scenario writes it, and kept for what is put together of them."""
         plans = self._plans.get(request, {})
         of_unit = {unit.id: plan for plan in plans.values() for unit in plan.units}
         pieces = self._pieces.setdefault(request, {})
         texts: dict[str, Any] = {}
         for unit, told in valid.items():
-            found = tuple(map(self.placeholders.text, told))
+            found = self.placeholders.texts(told)
             plan = of_unit.get(unit)
             if plan is not None and plan.id in unclean:
                 found = (UNCLEAN, *found[1:])

@@ -31,7 +31,7 @@ def value_like(line: Line, placeholders: Placeholders) -> Any:
     opaque = line["mode"] == "fallback"
 
     def text(chars: int) -> Any:
-        found = placeholders.text([chars, chars, f"{line['session']} {line['id']}"]) if chars > 0 else ""
+        found = placeholders.like(chars, chars, f"{line['session']} {line['id']}") if chars > 0 else ""
         return Opaque(found) if opaque else found
 
     if kind in ("string", "fallback"):

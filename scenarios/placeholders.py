@@ -1,6 +1,6 @@
 """Texts in the place of those that a journal does not tell: as long, alike where they were alike, and without meaning.
 
-A text is told by `[characters, bytes, digest]`, where the bytes are those of its JSON without the quotes. Two texts of
+A text is told by `CHARACTERS:BYTES:DIGEST`, where the bytes are those of its JSON without the quotes. Two texts of
 different digests get different placeholders, as far as there are so many of that size. No placeholder has white space,
 a marker, a quote, or the look of JSON; in the place of a blank text stands white space.
 """
@@ -8,7 +8,6 @@ a marker, a quote, or the look of JSON; in the place of a blank text stands whit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 __all__ = ["NEVER_CLEAN", "Placeholders"]
 
@@ -29,11 +28,19 @@ class Placeholders:
         self._known: dict[tuple[int, int, str], str] = {}
         self._numbers: dict[tuple[int, int], int] = {}
 
-    def text(self, told: Sequence[Any]) -> str:
+    def text(self, told: str) -> str:
         """What stands in the place of a text; the text itself where the journal has it."""
-        if len(told) > 3:
-            return str(told[3])
-        chars, size, digest = int(told[0]), int(told[1]), str(told[2])
+        told_chars, told_size, digest, *text = told.split(":", 3)
+        if text:
+            return text[0]
+        return self.like(int(told_chars), int(told_size), digest)
+
+    def texts(self, told: str | Sequence[str]) -> tuple[str, ...]:
+        """The same for a text, or the pieces of one."""
+        return (self.text(told),) if isinstance(told, str) else tuple(map(self.text, told))
+
+    def like(self, chars: int, size: int, digest: str) -> str:
+        """A text of so many characters, and bytes; the same one for the same digest."""
         if not digest:
             return _blank(chars, size)
         known = self._known.get((chars, size, digest))
@@ -48,7 +55,7 @@ class Placeholders:
         parts = []
         for place, length in enumerate(lengths):
             is_word = place % 2 == 1
-            parts.append(self.text([length, length, f"{digest} {place}"]) if is_word else " " * length)
+            parts.append(self.like(length, length, f"{digest} {place}") if is_word else " " * length)
         return "".join(parts)
 
 

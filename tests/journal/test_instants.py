@@ -48,7 +48,7 @@ class Told:
             provider="openai",
             mode="select-element",
             purpose="PRIMARY_TRANSLATION",
-            parents=[[f"p{place}", place, [5, 5, f"{request} {place}"]] for place in range(1, parents + 1)],
+            parents=[[f"p{place}", place, f"5:5:{request} {place}"] for place in range(1, parents + 1)],
         )
         self.line(t, "took", n=number)
         self.line(t, "session", session=session, state="OPENED")
@@ -62,7 +62,7 @@ class Told:
         self.line(t, "reply", n=number, status="ACTIVATED")
 
     def ack(self, t: int, request: str, parent: str, status: str) -> None:
-        fields = {"request": request, "parent": parent, "result": [3, 3, f"{request} {parent}"]}
+        fields = {"request": request, "parent": parent, "result": f"3:3:{request} {parent}"}
         self.line(t, "acked", op="ack", status=status, **fields)
 
     def expire(self, t: int, request: str, session: str, states: dict[str, str]) -> None:
