@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..protocol.errors import RuntimeClosed
-from ..protocol.messages import OpenSession, Reads, Register, SessionOpened
+from ..protocol.messages import OpenSession, Reads, RefuseTaken, Register, SessionOpened
 from ..protocol.outcomes import StartReply
 from ..protocol.participation import ProviderPolicy
 from ..protocol.replies import RegisterReply
@@ -115,6 +115,20 @@ class Registrations(ExecutionOperations):
         reads = Reads(*self._prompt, message.plan.history_until) if isinstance(message, Begin) else None
         self._ask_sessions(OpenSession(handoff.session_id, request_id, needs_handle, reads))
         return DEFERRED
+
+    @handles(RefuseTaken)
+    def _refuse_taken(self, message: RefuseTaken, envelope: Envelope[Any]) -> Any:
+        request_id = message.handoff.request_id
+        before = self._registration_before(request_id)
+        if before is not None:
+            return self._lanes.wait(before, envelope)
+        if not self._taken(request_id):
+            return None
+        if message.executes:
+            return StartReply(StartStatus.DUPLICATE_REQUEST)
+        if not self._takes_part(message.handoff):
+            return RegisterReply(RegisterStatus.NOT_PARTICIPATING)
+        return RegisterReply(RegisterStatus.DUPLICATE_REQUEST)
 
     def _apart(self, message: Register | Begin, envelope: Envelope[Any]) -> Any:
         """A request that takes no part: it registers nothing, and may be executed all the same (C3)."""

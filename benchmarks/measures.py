@@ -13,6 +13,7 @@ from .growth import growing_requests, open_handles, waiting
 from .journal import journal
 from .others import others
 from .replaying import replaying
+from .sharding import sharding
 from .sizes import Size
 
 __all__ = ["MEASURES"]
@@ -31,4 +32,5 @@ MEASURES: dict[str, Callable[[Size, int], list[Figure]]] = {
     "journal": journal,
     "replaying": replaying,
     "others": others,
+    "sharding": sharding,
 }

@@ -7,6 +7,8 @@ the way there and back.
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,7 +20,7 @@ from .contestants import check_opened
 from .plain import Plain
 from .workload import Workload
 
-__all__ = ["ray_blocking", "ray_in_flight", "why_no_ray"]
+__all__ = ["connected", "ray_blocking", "ray_in_flight", "why_no_ray"]
 
 _IN_FLIGHT = 500
 
@@ -26,6 +28,17 @@ _IN_FLIGHT = 500
 def why_no_ray() -> str | None:
     """Why this contestant cannot take part; None if it can."""
     return None if find_spec("ray") is not None else "Ray is not installed"
+
+
+def connected() -> Any:
+    """Ray, connected to a cluster of this process alone if it is to none."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray = importlib.import_module("ray")
+    if not ray.is_initialized():
+        ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+    # What the contestants are made of is in no path of the processes that Ray starts.
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__package__])
+    return ray
 
 
 class _Memory(Plain):
@@ -48,9 +61,7 @@ def ray_in_flight(workload: Workload, settings: Settings) -> tuple[float, Answer
 
 
 def _run(workload: Workload, settings: Settings, count: int) -> tuple[float, Answers]:
-    ray = importlib.import_module("ray")
-    if not ray.is_initialized():
-        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    ray = connected()
     memory = ray.remote(_Memory).remote(settings)
 
     def call(method: Any, arguments: list[tuple[Any, ...]]) -> list[Any]:

@@ -109,13 +109,16 @@ class Runtime(ExecutingFace, ContinuityFace):
         if settings.journal is not None:
             self._journal = JournalFile(settings, policies, self._dispatcher.now_us)
             self._dispatcher.journal = self._journal.note
-        self._crew = crew = Crew(self._dispatcher, settings, policies)
+        self._crew = crew = self._crew_for(self._dispatcher, settings, policies)
         self._coordinator, self._sessions = crew.coordinator, crew.sessions
         self._closing = threading.Lock()
         self._closer: int | None = None
         self._report: ShutdownReport | None = None
         if isinstance(self._dispatcher, ThreadDispatcher):
             abandon_with(self, self._dispatcher, _nothing if self._journal is None else self._journal.close)
+
+    def _crew_for(self, dispatcher: Dispatcher, settings: Settings, policies: Mapping[str, ProviderPolicy]) -> Crew:
+        return Crew(dispatcher, settings, policies)
 
     def register(self, handoff: Handoff) -> Future[RegisterReply]:
         """Register a request before it is executed (C2, C3.3): its parents, their order and their clean source.

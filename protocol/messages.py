@@ -37,6 +37,7 @@ __all__ = [
     "ReadHistory",
     "ReadStatus",
     "Reads",
+    "RefuseTaken",
     "Register",
     "Reject",
     "SessionChecked",
@@ -64,6 +65,17 @@ class Register:
     """A valid handoff, in source order, on its way to a handle."""
 
     handoff: Handoff
+
+
+@attrs.frozen
+class RefuseTaken:
+    """Refuse a registration if its request id is taken here: for a request of a session that is elsewhere.
+
+    The answer is the refusal, in the words of an execution if it `executes`; None if the id is free.
+    """
+
+    handoff: Handoff
+    executes: bool
 
 
 @attrs.frozen

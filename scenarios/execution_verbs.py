@@ -257,7 +257,7 @@ def teach_execution_verbs(reader: Reader) -> None:
                 parents[key] = tuple(reader.read(item, Id) for item in reader.items(value_node, key))
             if not parents:
                 raise InvalidScenario(place_of(node), "accept lacks the key reject, manual or undeliverable")
-            return _Accept(**parents)
+            return _Accept(False, **parents)
         value = scalar(node) if isinstance(node, yaml.ScalarNode) else None
         if value not in ("auto", "manual"):
             raise InvalidScenario(place_of(node), "accept must be auto, manual or {reject: [parent, …]}")

@@ -153,7 +153,7 @@ def _providers(journal: Journal) -> dict[str, ProviderPolicy]:
 def _as_scenario(settings: Settings) -> Mapping[str, Any]:
     """The settings that are not the usual ones."""
     usual = Settings()
-    told = {}
+    told: dict[str, Any] = {}
     for key in attrs.fields_dict(Settings):
         value = getattr(settings, key)
         if value == getattr(usual, key):

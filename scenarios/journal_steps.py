@@ -285,7 +285,10 @@ def _others(line: Line) -> dict[str, Any]:
 def _invalid(verb: str, line: Line) -> Step:
     """A call that was refused before any actor saw it, whatever was wrong with it: nothing has no parents."""
     argument: dict[str, Any] = {"request": line["id"], "session": "s"}
-    argument |= {"source": ""} if verb == "direct" else {"parents": {}}
+    if verb == "direct":
+        argument["source"] = ""
+    else:
+        argument["parents"] = {}
     return {verb: argument, "expect": "INVALID_HANDOFF"}
 
 

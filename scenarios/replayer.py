@@ -101,9 +101,8 @@ class Replay:
     ) -> None:
         self.scenario = scenario
         self._dispatcher = dispatcher
-        settings = attrs.evolve(scenario.settings, feature_history=feature_history)
         dispatcher.back_offs = {request: deque(waits) for request, waits in scenario.back_offs.items()}
-        self.runtime = Runtime(settings, providers=scenario.providers, dispatcher=dispatcher)
+        self.runtime = self._start(dispatcher, feature_history)
         self._stage = Stage(self.runtime, touch)
         self._checker = InvariantChecker(scenario.settings)
         self._watch = watch
@@ -115,6 +114,10 @@ class Replay:
         self._posted: list[tuple[Step, Future[Any] | None]] = []
         if with_timeline:
             self._dispatcher.observer = self._observe
+
+    def _start(self, dispatcher: SimulatedDispatcher, feature_history: Path) -> Runtime:
+        settings = attrs.evolve(self.scenario.settings, feature_history=feature_history)
+        return Runtime(settings, providers=self.scenario.providers, dispatcher=dispatcher)
 
     def play(self) -> None:
         """Go through the timeline, and look whether what must be true at the end is so."""

@@ -12,7 +12,7 @@ import pytest
 
 PACKAGES = (
     *("dragoman", "dragoman.protocol", "dragoman.actors", "dragoman.scenarios"),
-    *("dragoman.documents", "dragoman.providers"),
+    *("dragoman.documents", "dragoman.providers", "dragoman.sharding"),
 )
 
 THIRD_PARTY = {
@@ -22,6 +22,7 @@ THIRD_PARTY = {
     "dragoman.documents": {"attrs", "attr", "justhtml", "markdown_it", "pysubs2"},
     "dragoman.providers": {"attrs", "attr", "llama_cpp", "numpy", "openai"},
     "dragoman.scenarios": {"attrs", "attr", "loguru", "yaml", "cattrs"},
+    "dragoman.sharding": {"attrs", "attr"},
 }
 MAY_IMPORT = {
     "dragoman.protocol": {"dragoman.protocol"},
@@ -30,6 +31,7 @@ MAY_IMPORT = {
     "dragoman.scenarios": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.scenarios"},
     "dragoman.documents": {"dragoman.protocol", "dragoman", "dragoman.documents"},
     "dragoman.providers": {"dragoman.protocol", "dragoman", "dragoman.providers"},
+    "dragoman.sharding": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.sharding"},
 }
 COMMANDS = {"cli", "document_files", "exploring", "loading", "terminal", "timelines", "translating"}
 """The modules of the command line: they alone import its libraries, the scenarios, documents and providers."""
