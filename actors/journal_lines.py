@@ -169,8 +169,8 @@ class Lines:
         if not isinstance(text, str):
             return None
         quoted = encode_basestring(text)
-        size = (len(quoted) if quoted.isascii() else len(quoted.encode("utf-8", "surrogatepass"))) - 2
-        digest = "" if not text or text.isspace() else self.digest(text)
+        size = len(quoted if quoted.isascii() else quoted.encode("utf-8", "surrogatepass")) - 2
+        digest = f"{hash(self._secret + text) & _DIGEST_MASK:x}" if text and not text.isspace() else ""
         return f"{len(text)}:{size}:{digest}:{text}" if self._texts else f"{len(text)}:{size}:{digest}"
 
     def digest(self, text: str) -> str:
@@ -179,7 +179,7 @@ class Lines:
         The interpreter's own hash is a keyed one (SipHash) at a twentieth of the cost of a cryptographic digest. The
         secret before the text keeps it so where the key is known (`PYTHONHASHSEED`).
         """
-        return f"{hash(self._secret + text) & _DIGEST_MASK:016x}"
+        return f"{hash(self._secret + text) & _DIGEST_MASK:x}"
 
     def _call(self, message: object) -> Fields:
         tell = self._calls.get(type(message))
@@ -195,9 +195,11 @@ class Lines:
         return {"status": reply if isinstance(reply, StrEnum) else getattr(reply, "status", None)}
 
     def _handoff(self, handoff: Handoff) -> Fields:
+        text, orders = self.text, [parent.order for parent in handoff.parents]
         return {
             **_identity(handoff),
-            "parents": [[parent.id, parent.order, self.text(parent.source)] for parent in handoff.parents],
+            "parents": {parent.id: text(parent.source) for parent in handoff.parents},
+            "orders": None if orders == list(range(len(orders))) else orders,
         }
 
     def _begin(self, begin: Begin) -> Fields:
@@ -214,16 +216,13 @@ class Lines:
             **told,
             "history_until": plan.history_until,
             "by_hand": begin.outside.by_hand,
-            "parents": [self._parent(parent) for parent in plan.parents],
+            "parents": {parent.id: self._pieces(parent.segments) for parent in plan.parents},
+            "layouts": {parent.id: _layout(parent) for parent in plan.parents if len(parent.units) > 1} or None,
         }
 
     def _pieces(self, pieces: Sequence[str]) -> Any:
         """A text, or the pieces of one."""
         return self.text(pieces[0]) if len(pieces) == 1 else [self.text(piece) for piece in pieces]
-
-    def _parent(self, parent: ParentPlan) -> list[Any]:
-        told: list[Any] = [parent.id, self._pieces(parent.segments)]
-        return [*told, _layout(parent)] if len(parent.units) > 1 else told
 
     def _ack(self, request: str, parent: str, result: str | None) -> Fields:
         return {"request": request, "parent": parent, "result": self.text(result)}

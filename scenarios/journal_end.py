@@ -102,7 +102,7 @@ class End:
     def _call(self, line: Line) -> None:
         self._called[line["n"]] = line
         if line["op"] in ("register", "translate") and "request" in line:
-            self._named[line["request"]] = [parent[0] for parent in line["parents"]]
+            self._named[line["request"]] = list(line["parents"])
 
     def _reply(self, line: Line) -> None:
         called = self._called.pop(line["n"], None)
@@ -113,7 +113,7 @@ class End:
             if states is not None and called["request"] not in self._causes:
                 # Of two registrations of one id the one that was let in tells the parents.
                 self._states[called["request"]] = {
-                    parent[0]: states.get(parent[0], "PENDING") for parent in called["parents"]
+                    parent: states.get(parent, "PENDING") for parent in called["parents"]
                 }
         elif called["op"] in ("ack", "reject"):
             self._acked(called, line.get("status"))

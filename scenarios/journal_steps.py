@@ -94,7 +94,7 @@ class Steps:
             return _invalid("register", line)
         if reply is None or reply.get("status") != "REGISTERED":
             # The texts of a request that was refused are not those of the one that has its id.
-            parents: Any = {parent: self.story.placeholders.text(told) for parent, _order, told in line["parents"]}
+            parents: Any = {parent: self.story.placeholders.text(told) for parent, told in line["parents"].items()}
         else:
             parents = self.story.register(line)
         return _with_status({"register": {**_identity(line), "parents": parents}}, reply)
@@ -103,7 +103,7 @@ class Steps:
         if "request" not in line:
             return _invalid("translate", line)
         started = reply is None or reply.get("status") == "STARTED"
-        parents = self.story.translate(line) if started else {parent: "x" for parent, *_told in line["parents"]}
+        parents = self.story.translate(line) if started else dict.fromkeys(line["parents"], "x")
         argument = {**_identity(line), "parents": parents}
         if line.get("history_until") is not None:
             argument["history_until"] = line["history_until"]
@@ -118,7 +118,7 @@ class Steps:
         if all(word in (usual, _NOT_CLEAN) for word in words.values()):
             return "manual" if line["by_hand"] else None
         accept: dict[str, list[str]] = {}
-        for parent, *_told in line["parents"]:
+        for parent in line["parents"]:
             key = _ACCEPT.get(words.get(parent, usual))
             if key is not None:
                 accept.setdefault(key, []).append(parent)

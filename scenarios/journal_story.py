@@ -52,14 +52,15 @@ class Story:
 
     def register(self, line: Line) -> list[dict[str, Any]] | dict[str, str]:
         """The parents of a handoff, as a scenario writes them."""
-        told = line["parents"]
-        texts = {parent: self.placeholders.text(source) for parent, _order, source in told}
+        texts = {parent: self.placeholders.text(source) for parent, source in line["parents"].items()}
         self._begin(line["request"])
         for parent, text in texts.items():
             self.sources[line["request"], parent] = text
-        if [order for _parent, order, _source in told] == list(range(len(told))):
+        orders = line.get("orders")
+        if orders is None:
             return texts
-        return [{"id": parent, "order": order, "source": texts[parent]} for parent, order, _source in told]
+        parents = zip(texts.items(), orders, strict=True)
+        return [{"id": parent, "order": order, "source": text} for (parent, text), order in parents]
 
     def translate(self, line: Line) -> dict[str, Any]:
         """The parents of a translation, as a scenario writes them."""
@@ -67,8 +68,9 @@ class Story:
         parents: dict[str, Any] = {}
         self._begin(request)
         plans = self._plans[request]
-        for parent, told, *layout in line["parents"]:
-            segments = self._segments(parent, told, layout[0] if layout else None)
+        layouts = line.get("layouts", {})
+        for parent, told in line["parents"].items():
+            segments = self._segments(parent, told, layouts.get(parent))
             plans[parent] = plan_parent(parent, segments, self._batch_chars)
             self.sources[request, parent] = "".join(segments)
             parents[parent] = segments[0] if len(segments) == 1 else list(segments)

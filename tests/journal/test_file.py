@@ -87,7 +87,7 @@ def test_digests_of_two_journals_differ_and_those_of_one_do_not(tmp_path: Path) 
             runtime.register(Handoff("r1", "s1", "openai", "select-element", (Parent("p1", 0, "yes"),))).get()
             runtime.acknowledge("r1", "p1", "yes").get()
         lines = read_journal(path).lines
-        source = next(line for line in lines if line.get("op") == "register")["parents"][0][2]
+        source = next(line for line in lines if line.get("op") == "register")["parents"]["p1"]
         result = next(line for line in lines if line.get("op") == "ack")["result"]
         assert source == result
         digests.append(source.split(":")[2])

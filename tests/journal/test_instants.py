@@ -48,7 +48,7 @@ class Told:
             provider="openai",
             mode="select-element",
             purpose="PRIMARY_TRANSLATION",
-            parents=[[f"p{place}", place, f"5:5:{request} {place}"] for place in range(1, parents + 1)],
+            parents={f"p{place}": f"5:5:{request} {place}" for place in range(1, parents + 1)},
         )
         self.line(t, "took", n=number)
         self.line(t, "session", session=session, state="OPENED")
