@@ -62,6 +62,8 @@ class Dispatcher(abc.ABC):
         self._owned = False
         self._observer: Callable[[str, str, object], None] | None = None
         self._journal: Callable[[Note], object] | None = None
+        self.tracer: Callable[[Mailbox], object] | None = None
+        """Told of each mailbox whose actor starts, before anything is delivered; see `tracing`."""
         self.watched = False
         """Whether there is an observer or a journal: the one thing that actors look at where there is neither."""
 
@@ -168,6 +170,8 @@ class Dispatcher(abc.ABC):
     def adopt(self, mailbox: Mailbox) -> None:
         """Count a live actor's mailbox."""
         self._live.add(mailbox)
+        if self.tracer is not None:
+            self.tracer(mailbox)
 
     def retire(self, mailbox: Mailbox, *, abandon: bool = False) -> None:
         """Close the mailbox of an actor that stops; with `abandon`, of one that may never do."""

@@ -14,6 +14,7 @@ from loguru import logger
 
 from .exploring import explore, replay_saved
 from .loading import load
+from .picturing import Pictures, Traces, unwritable
 from .terminal import (
     FAILED,
     INTERRUPTED,
@@ -24,6 +25,7 @@ from .terminal import (
     console,
     scenario_files,
     speaks_unicode,
+    usage,
 )
 from .timelines import timeline as retell_journal
 from .translating import translate
@@ -77,6 +79,8 @@ def replay(
     json: Switch = False,
     timeline: Switch = False,
     schedule: Path | None = None,
+    html: Path | None = None,
+    trace: Path | None = None,
 ) -> int:
     """Replay scenarios against the real actors in virtual time.
 
@@ -94,16 +98,28 @@ def replay(
         Print every message, timer and state change in the order of virtual time.
     schedule
         A file that `dragoman explore` has saved: repeat that run, of the scenario that it names. The seed is its own.
+    html
+        Draw what happened: one page, with nothing to load, that any browser shows. It holds the texts of the scenarios.
+    trace
+        Write what the actors told each other, for the timeline of Perfetto or of Chrome: a process for each scenario.
     """
     from .scenarios import SHIPPED
     from .scenarios.logs import LogWatch
     from .scenarios.report import as_json
 
     logger.remove()
+    status = unwritable(html=html, trace=trace)
+    if status is not None:
+        return status
+    if schedule is not None and trace is not None:
+        return usage("--trace: is not written of a saved schedule")
+    pictures, traces = Pictures(html), Traces(trace)
     results: list[Result] = []
     missing = False
     if schedule is not None:
-        results.append(_shown(replay_saved(schedule, paths or ()), json=json, timeline=timeline))
+        capture = pictures.capture()
+        results.append(_shown(replay_saved(schedule, paths or (), capture), json=json, timeline=timeline))
+        pictures.draw(capture, results[-1])
         paths = []
     with LogWatch() as watch:
         for path in [SHIPPED] if paths is None else paths:
@@ -111,20 +127,28 @@ def replay(
             if not files:
                 missing = True
                 console(sys.stderr).print(f"{path}: no scenario (*.yaml) below this folder")
-            results += [_replayed(file, seed, watch, json=json, timeline=timeline) for file in files]
+            results += [_replayed(file, seed, watch, pictures, traces, json=json, timeline=timeline) for file in files]
     if json:
         sys.stdout.write(as_json(results, ascii_only=not speaks_unicode()) + "\n")
     else:
         _summarise(results)
+    if pictures.write() is not None or traces.write() is not None:
+        return USAGE
     if missing or any(result.invalid for result in results):
         return USAGE
     return PASSED if all(result.passed for result in results) else FAILED
 
 
-def _replayed(file: Path, seed: int, watch: LogWatch, *, json: bool, timeline: bool) -> Result:
+def _replayed(
+    file: Path, seed: int, watch: LogWatch, pictures: Pictures, traces: Traces, *, json: bool, timeline: bool
+) -> Result:
     from .scenarios import replay_file
 
-    return _shown(replay_file(file, seed=seed, watch=watch, with_timeline=timeline), json=json, timeline=timeline)
+    capture, tracer = pictures.capture(), traces.tracer()
+    result = replay_file(file, seed=seed, watch=watch, with_timeline=timeline, journal=capture, tracer=tracer)
+    pictures.draw(capture, result)
+    traces.add(tracer, result.scenario or file.name)
+    return _shown(result, json=json, timeline=timeline)
 
 
 def _shown(result: Result, *, json: bool, timeline: bool) -> Result:

@@ -14,6 +14,7 @@ import attrs
 from loguru import logger
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from .picturing import Pictures, unwritable
 from .terminal import (
     FAILED,
     PASSED,
@@ -28,6 +29,7 @@ from .terminal import (
 )
 
 if TYPE_CHECKING:
+    from .actors.dispatcher import Note
     from .scenarios import Result
     from .scenarios.exploration_report import Explored
 
@@ -46,6 +48,7 @@ def explore(
     budget: str | None = None,
     json: Switch = False,
     save: str = _DEFAULT_FILE,
+    html: Path | None = None,
 ) -> int:
     """Run scenarios under many delivery orders, and shrink the first failure of each.
 
@@ -69,6 +72,8 @@ def explore(
     save
         Where a failing schedule is written. With several of them, NAME-2.json and so on. A schedule that is there
         already is replaced, any other file is not.
+    html
+        Draw what happened: one page with the shrunk run of each scenario that failed, and the plain run of the others.
     """
     from .scenarios import SHIPPED
     from .scenarios.exploration_report import explorations_as_json
@@ -85,6 +90,10 @@ def explore(
     refused = place_refused(Path(save)) if save else "must be the name of a file"
     if refused is not None:
         return usage(f"{_save_option(save)}: {refused}")
+    status = unwritable(html=html)
+    if status is not None:
+        return status
+    pictures = Pictures(html)
     results: list[Explored] = []
     missing = False
     free = _free_files(Path(save))
@@ -96,6 +105,7 @@ def explore(
         for file in files:
             result = _explored(file, strategy, schedules, seed, budget_s, free)
             results.append(result)
+            _draw(pictures, result, seed)
             if not json:
                 _show(result)
     if json:
@@ -105,9 +115,31 @@ def explore(
             _tell_unsaved(result)
     else:
         _summarise(results)
+    if pictures.write() is not None:
+        return USAGE
     if missing or any(result.invalid for result in results):
         return USAGE
     return PASSED if all(result.passed for result in results) else FAILED
+
+
+def _draw(pictures: Pictures, explored: Explored, seed: int) -> None:
+    """Run the schedule that failed once more for its picture, or plain FIFO where none did."""
+    from .scenarios import Result, replay_schedule
+    from .scenarios.replayer import Failure
+
+    capture, scenario, exploration = pictures.capture(), explored.source, explored.exploration
+    if capture is None or scenario is None or exploration is None:
+        return
+    finding = exploration.finding
+    replay_schedule(scenario, () if finding is None else finding.tape, seed=seed, journal=capture)
+    if finding is None:
+        failures: tuple[Failure, ...] = ()
+        remark = f"{exploration.orders:,} delivery orders were run, none failed; this is the plain one."
+    else:
+        verdict = finding.verdict
+        failures = (Failure(verdict.line, verdict.step, None, None, verdict.message),)
+        remark = f"The shrunk schedule: {len(finding.deviations)} deviations from plain FIFO."
+    pictures.draw(capture, Result(explored.file, scenario.name, None, failures, (), scenario), remark)
 
 
 def _save_option(place: str) -> str:
@@ -162,7 +194,7 @@ def _explored(
         found = explore_scenario(
             scenario, strategy=strategy, schedules=schedules, seed=seed, budget_s=budget_s, progress=told
         )
-    explored = Explored(str(file), scenario.name, exploration=found)
+    explored = Explored(str(file), scenario.name, exploration=found, source=scenario)
     finding = found.finding
     if finding is None or not finding.order:
         return explored
@@ -214,7 +246,7 @@ def _summarise(results: Sequence[Explored]) -> None:
     )
 
 
-def replay_saved(schedule: Path, paths: Sequence[Path]) -> Result:
+def replay_saved(schedule: Path, paths: Sequence[Path], journal: Callable[[Note], object] | None = None) -> Result:
     """A saved schedule, replayed on its scenario or on the one file in `paths`; what is invalid is a result too."""
     from .scenarios import InvalidScenario, Result, read_scenario, replay_schedule
     from .scenarios.replayer import Failure
@@ -243,10 +275,10 @@ def replay_saved(schedule: Path, paths: Sequence[Path]) -> Result:
     if file_digest(file) != saved.sha256:
         return invalid(f"{one_line(str(file))} is not the scenario that it was saved for: it has another digest")
     try:
-        verdict, report = replay_schedule(scenario, saved.tape, seed=saved.seed, with_timeline=True)
+        verdict, report = replay_schedule(scenario, saved.tape, seed=saved.seed, with_timeline=True, journal=journal)
     except ScheduleMismatch as error:
         return invalid(error)
     if report.order != saved.order:
         return invalid("the schedule does not fit: the run comes to another order than the one that was saved")
     failures = () if verdict is None else (Failure(verdict.line, verdict.step, None, None, verdict.message),)
-    return Result(str(file), scenario.name, None, failures, report.timeline)
+    return Result(str(file), scenario.name, None, failures, report.timeline, scenario)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from loguru import logger
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from .pictures import Capture, Outcome
+from .picturing import MAX_NOTES, Traces, unwritable, write_run
 from .protocol.errors import InvalidArgument, InvalidSetting
-from .terminal import FAILED, PASSED, Switch, console, seconds, usage
+from .terminal import FAILED, PASSED, USAGE, Switch, console, seconds, usage
 
 if TYPE_CHECKING:
     from .scenarios.load import LoadReport, Reached
@@ -37,6 +39,8 @@ def load(
     commit_order: Literal["session", "request"] = "session",
     switch_interval: float | None = None,
     journal: Path | None = None,
+    html: Path | None = None,
+    trace: Path | None = None,
     json: Switch = False,
 ) -> int:
     """Put one runtime under load through its public face, and judge what came of it.
@@ -70,6 +74,10 @@ def load(
         Seconds after which the interpreter changes threads, at most 60; not in virtual time.
     journal
         Keep the runtime's journal in this file: what it did, without any text, for `dragoman timeline`.
+    html
+        Draw how it began: one page with the first thousands of events, of their texts only the lengths.
+    trace
+        Write what the actors told each other at first, for the timeline of Perfetto or of Chrome.
     json
         Print one JSON object, and nothing else.
     """
@@ -102,11 +110,18 @@ def load(
     except InvalidArgument as error:
         option = _OPTIONS.get(error.field, error.field.replace("_", "-"))
         return usage(f"--{option}: {error.problem}")
+    status = unwritable(html=html, trace=trace)
+    if status is not None:
+        return status
     logger.remove()
+    capture = None if html is None else Capture(max_notes=MAX_NOTES)
+    traces = Traces(trace)
+    tracer = traces.tracer()
     try:
-        report = _with_progress(lambda progress: run_load(options, progress))
+        report = _with_progress(lambda progress: run_load(options, progress, journal=capture, tracer=tracer))
     except InvalidSetting as error:
         return usage(f"--{error.field}: {error.problem}")
+    traces.add(tracer, "dragoman load")
     if json:
         sys.stdout.write(json_text.dumps(as_json(report)) + "\n")
     else:
@@ -115,6 +130,15 @@ def load(
             out.print(line)
         doubtful = "bold yellow" if report.verdict.ambiguous else "bold green"
         out.print(verdict_line(report), style=doubtful if report.verdict.clean else "bold red")
+    if html is not None and capture is not None:
+        outcome = Outcome(
+            title=f"A load run: {report.requests:,} requests, {report.parents:,} parents",
+            passed=report.verdict.clean,
+            remarks=(*list(as_lines(report))[:2], verdict_line(report)),
+        )
+        status = write_run(html, capture, options.settings, outcome, virtual=mode == "simulated")
+    if traces.write() is not None or status is not None:
+        return USAGE
     return PASSED if report.verdict.clean else FAILED
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType, TracebackType
 from typing import Any
 
 from .actors import interrupts
-from .actors.dispatcher import Dispatcher
+from .actors.dispatcher import Dispatcher, Note
 from .actors.futures import Future
 from .actors.gateway import GatewaySnapshot
 from .actors.history_file import HistoryFile
@@ -108,7 +108,7 @@ class Runtime(ExecutingFace, ContinuityFace):
         self._journal: JournalFile | None = None
         if settings.journal is not None:
             self._journal = JournalFile(settings, policies, self._dispatcher.now_us)
-            self._dispatcher.journal = self._journal.note
+            self._dispatcher.journal = _both(self._dispatcher.journal, self._journal.note)
         self._crew = crew = self._crew_for(self._dispatcher, settings, policies)
         self._coordinator, self._sessions = crew.coordinator, crew.sessions
         self._closing = threading.Lock()
@@ -351,6 +351,13 @@ class Runtime(ExecutingFace, ContinuityFace):
 
     def __repr__(self) -> str:
         return f"<Runtime {'closed' if self._closed else 'open'}>"
+
+
+def _both(one: Callable[[Note], object] | None, other: Callable[[Note], object]) -> Callable[[Note], object]:
+    """Enter notes where somebody keeps them already, and in the file."""
+    if one is None:
+        return other
+    return lambda note: (one(note), other(note))
 
 
 def _nothing() -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from loguru import logger
 
+from .picturing import unwritable, write_journal, write_told
 from .terminal import FAILED, PASSED, console, usage
-from .whole_file import is_writable_place, write_whole
 
 if TYPE_CHECKING:
     from .scenarios import Result
@@ -26,6 +26,7 @@ def timeline(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     session: Annotated[list[str] | None, Parameter(show_default=False, json_list=False)] = None,
     name: str | None = None,
+    html: Path | None = None,
     check: bool = True,
 ) -> int:
     """Make a scenario of a journal: the same calls, answers and timers, and what came of them as expectations.
@@ -46,24 +47,28 @@ def timeline(
         Only what concerns this session; may be given several times.
     name
         The name of the scenario; that of the journal if it is left out.
+    html
+        Draw what the journal tells, too: one page with its first thousands of lines, of the texts only the lengths.
     check
         Replay the scenario once it is written, and tell whether it comes to the same.
     """
-    from .scenarios.journal_reader import InvalidJournal, read_journal
+    from .actors.journal_reader import InvalidJournal, read_journal
     from .scenarios.journal_scenario import retell
 
     logger.remove()
-    refused = is_writable_place(output)
-    if refused is not None:
-        return usage(f"--output {output}: {refused}")
+    status = unwritable(output=output, html=html)
+    if status is not None:
+        return status
     try:
-        retold = retell(read_journal(journal), name or journal.name, sessions=session)
+        told = read_journal(journal)
+        retold = retell(told, name or journal.name, sessions=session)
     except InvalidJournal as error:
         return usage(str(error))
-    try:
-        write_whole(output, retold.text.encode())
-    except OSError as error:
-        return usage(f"--output {output}: cannot be written: {error.strerror or type(error).__name__}")
+    status = write_told("output", output, retold.text.encode())
+    if status is None and html is not None:
+        status = write_journal(html, told, name or journal.name)
+    if status is not None:
+        return status
     out = console(sys.stdout)
     for line in _told(retold):
         out.print(line)

@@ -18,11 +18,14 @@ from cyclopts import Parameter
 from loguru import logger
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from .actors.threads import ThreadDispatcher
 from .feature_operation import FeatureOperation
 from .languages import is_language
 from .missing import MissingExtra
 from .operation_report import DocumentReport, OperationProgress, OperationReport
 from .operation_settings import operation_settings
+from .pictures import Capture, Outcome
+from .picturing import unwritable, write_run
 from .protocol.errors import DragomanError, InvalidArgument, InvalidSetting
 from .protocol.participation import ProviderPolicy
 from .providers import CommandProvider, LocalProvider, OpenAIProvider
@@ -75,6 +78,7 @@ def translate(
     timeout: float = 600.0,
     resume: bool = True,
     history: Path | None = None,
+    html: Path | None = None,
     json: Switch = False,
 ) -> int:
     """Translate files: HTML pages, subtitles, Markdown, plain text.
@@ -124,6 +128,8 @@ def translate(
         Take what an earlier run has accepted, instead of paying for it again.
     history
         The file in which accepted translations are kept; by default one of yours for all runs.
+    html
+        Draw the run when it has ended: one page without the texts, only their lengths.
     json
         Print one JSON object, and nothing else.
     """
@@ -159,14 +165,19 @@ def translate(
             execution_timeout=timeout,
             feature_history=_history_file(history),
         )
-        runtime = Runtime(settings, providers={chosen.name: chosen.policy})
+        status = unwritable(html=html)
+        if status is not None:
+            return status
+        dispatcher, capture = ThreadDispatcher(), None if html is None else Capture()
+        dispatcher.journal = capture
+        runtime = Runtime(settings, providers={chosen.name: chosen.policy}, dispatcher=dispatcher)
     except InvalidSetting as error:
         where = f"{_history_file(history)} " if error.field == "feature_history" else ""
         return usage(f"--{_OPTIONS.get(error.field, error.field)}: {where}{error.problem}")
     except (UnusableFile, DragomanError) as error:
         return usage(str(error))
     run = _Run(opened, runtime, chosen, json=json)
-    return run.run(
+    status = run.run(
         lambda: FeatureOperation(
             runtime,
             [file.document for file in opened],
@@ -182,6 +193,12 @@ def translate(
             finished=run.write,
         )
     )
+    if html is not None and capture is not None:
+        title = f"Translation of {len(files)} file{'' if len(files) == 1 else 's'} to {to}"
+        passed = {PASSED: True, FAILED: False}.get(status)
+        drawn = write_run(html, capture, settings, Outcome(title=title, passed=passed, remarks=(chosen.name,)))
+        status = status if drawn is None else drawn
+    return status
 
 
 def _chosen(

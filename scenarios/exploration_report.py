@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from .explorer import Exploration, Finding
+from .scenario import Scenario
 from .source import one_line
 
 __all__ = ["Explored", "exploration_lines", "explorations_as_json"]
@@ -27,6 +28,7 @@ class Explored:
     exploration: Exploration | None = None
     saved: str | None = None
     unsaved: str | None = None
+    source: Scenario | None = attrs.field(default=None, repr=False, eq=False)
 
     @property
     def passed(self) -> bool:

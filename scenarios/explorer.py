@@ -17,6 +17,7 @@ from hashlib import sha256
 
 import attrs
 
+from ..actors.dispatcher import Note
 from ..actors.scheduled import Schedule
 from ..protocol.errors import InvalidArgument
 from .exhaustive import NotRepeatable, Search
@@ -121,15 +122,20 @@ def explore(
 
 
 def replay_schedule(
-    scenario: Scenario, tape: Sequence[int], *, seed: int = 0, with_timeline: bool = False
+    scenario: Scenario,
+    tape: Sequence[int],
+    *,
+    seed: int = 0,
+    with_timeline: bool = False,
+    journal: Callable[[Note], object] | None = None,
 ) -> tuple[Verdict | None, RunReport]:
-    """Repeat a run by its tape: what is wrong with it, if anything, and the run.
+    """Repeat a run by its tape: what is wrong with it, if anything, and the run; `journal` takes its notes.
 
     Raises `ScheduleMismatch` if the tape is not one of this scenario.
     """
     with Runner(scenario, seed) as runner:
         schedule = Tape(tape, strict=True)
-        report = runner.run(schedule, with_timeline=with_timeline)
+        report = runner.run(schedule, with_timeline=with_timeline, journal=journal)
         assert report is not None  # a tape cuts nothing off
         schedule.check_used_up()
         judge = Judge(runner, _SERIAL_RUNS)

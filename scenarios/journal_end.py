@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..actors.journal_reader import Line
 from ..protocol.settings import Settings, microseconds
-from .journal_reader import Line
 from .journal_story import Story
 
 __all__ = ["End"]

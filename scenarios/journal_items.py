@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from ..actors.journal_reader import Line
 from ..protocol.participation import ProviderPolicy, participates
 from ..protocol.settings import Settings, microseconds
-from .journal_reader import Line
 
 __all__ = ["Item", "Timer", "items_of"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from ..actors.journal_reader import InvalidJournal, Journal, Line
 from ..protocol.errors import InvalidSetting
 from ..protocol.participation import ProviderPolicy
 from ..protocol.settings import Settings
@@ -14,7 +15,6 @@ from .flow_yaml import scenario_text
 from .journal_end import End
 from .journal_instants import Placed, place_in_time
 from .journal_items import items_of
-from .journal_reader import InvalidJournal, Journal, Line
 from .journal_steps import Steps, duration
 
 __all__ = ["Retold", "retell"]

@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..actors.journal_reader import Line
 from ..protocol.settings import Settings
 from .journal_items import Item
-from .journal_reader import Line
 from .journal_story import Story
 from .journal_values import error_like, value_like
 from .placeholders import NEVER_CLEAN

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from ..actors.journal_reader import Line
 from ..protocol.history import cut
 from ..protocol.markers import escape
 from ..protocol.settings import Settings
 from ..protocol.units import ParentPlan, plan_parent
-from .journal_reader import Line
 from .placeholders import Placeholders
 
 __all__ = ["Story"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from .journal_reader import Line
+from ..actors.journal_reader import Line
 from .placeholders import Placeholders
 
 __all__ = ["Opaque", "error_like", "value_like"]

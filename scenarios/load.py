@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 import attrs
 
-from ..actors.dispatcher import Dispatcher
+from ..actors.dispatcher import Dispatcher, Note
 from ..actors.simulation import SimulatedDispatcher
 from ..actors.threads import ThreadDispatcher
+from ..actors.tracing import Tracer
 from ..runtime import Runtime
 from .load_callers import run_simulated, run_tasks, run_threads
 from .load_crew import Crew
@@ -143,8 +144,17 @@ class _Run:
             self.latencies.add(*took.popleft())
 
 
-def run_load(options: LoadOptions, progress: Callable[[Reached], object] | None = None) -> LoadReport:
-    """Run it, here and now: the report, with the verdict. `progress` is told now and then how far it is."""
+def run_load(
+    options: LoadOptions,
+    progress: Callable[[Reached], object] | None = None,
+    *,
+    journal: Callable[[Note], object] | None = None,
+    tracer: Tracer | None = None,
+) -> LoadReport:
+    """Run it, here and now: the report, with the verdict. `progress` is told now and then how far it is.
+
+    `journal` takes the notes of the runtime, from several threads; `tracer` traces its actors. Both take their time.
+    """
     gc.collect()
     run = _Run(options, progress)
     cpu_ns = time.process_time_ns()
@@ -152,7 +162,7 @@ def run_load(options: LoadOptions, progress: Callable[[Reached], object] | None 
     if options.switch_interval_s is not None:
         sys.setswitchinterval(options.switch_interval_s)
     try:
-        _run(run, options)
+        _run(run, options, journal, tracer)
     finally:
         sys.setswitchinterval(interval)
     seconds = run.seconds
@@ -173,10 +183,19 @@ def run_load(options: LoadOptions, progress: Callable[[Reached], object] | None 
     )
 
 
-def _run(run: _Run, options: LoadOptions) -> None:
+def _run(
+    run: _Run,
+    options: LoadOptions,
+    journal: Callable[[Note], object] | None = None,
+    tracer: Tracer | None = None,
+) -> None:
     rng = random.Random(f"{options.seed} schedule")
     virtual = options.mode == "simulated"
     dispatcher: Dispatcher = SimulatedDispatcher(options.seed, rng.randrange) if virtual else ThreadDispatcher()
+    if journal is not None:
+        dispatcher.journal = journal
+    if tracer is not None:
+        tracer.watch(dispatcher)
     with Runtime(options.settings, dispatcher=dispatcher) as runtime:
         recorder = run.recorder = Recorder(runtime, dispatcher.now_us)
         crew = run.crew = Crew(options, recorder.log.append, dispatcher.now_us)

@@ -40,6 +40,7 @@ OWN_WORDS = (
     "returned",
     "in the place of a Completion of texts",
     "the feature history could not be written",
+    "the journal cannot be written",
     "a callback of the feature history raised",
     "the proposal",
     "content",

@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ..actors.dispatcher import Note
 from ..actors.futures import Future
 from ..actors.simulation import SimulatedDispatcher
+from ..actors.tracing import Tracer
 from ..protocol.errors import ActorFailed, ActorStopped, DragomanError
 from ..protocol.mappings import FrozenMapping
 from ..protocol.replies import ParentStates
@@ -54,29 +56,53 @@ class Result:
     invalid: str | None
     failures: tuple[Failure, ...]
     timeline: tuple[str, ...] = ()
+    source: Scenario | None = attrs.field(default=None, repr=False, eq=False)
 
     @property
     def passed(self) -> bool:
         return self.invalid is None and not self.failures
 
 
-def replay_file(path: Path, *, seed: int = 0, watch: LogWatch | None = None, with_timeline: bool = False) -> Result:
-    """Replay the scenario in `path`; a bad file is a result too."""
+def replay_file(
+    path: Path,
+    *,
+    seed: int = 0,
+    watch: LogWatch | None = None,
+    with_timeline: bool = False,
+    journal: Callable[[Note], object] | None = None,
+    tracer: Tracer | None = None,
+) -> Result:
+    """Replay the scenario in `path`; a bad file is a result too. The rest is as in `replay_scenario`."""
     try:
         scenario = read_scenario(path)
     except InvalidScenario as error:
         return Result(str(path), None, f"{path}:{error}", ())
-    failures, timeline = replay_scenario(scenario, seed=seed, watch=watch, with_timeline=with_timeline)
-    return Result(str(path), scenario.name, None, failures, timeline)
+    failures, timeline = replay_scenario(
+        scenario, seed=seed, watch=watch, with_timeline=with_timeline, journal=journal, tracer=tracer
+    )
+    return Result(str(path), scenario.name, None, failures, timeline, scenario)
 
 
 def replay_scenario(
-    scenario: Scenario, *, seed: int = 0, watch: LogWatch | None = None, with_timeline: bool = False
+    scenario: Scenario,
+    *,
+    seed: int = 0,
+    watch: LogWatch | None = None,
+    with_timeline: bool = False,
+    journal: Callable[[Note], object] | None = None,
+    tracer: Tracer | None = None,
 ) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
-    """Replay a scenario: its failures, in order, and the lines of its timeline if they are asked for."""
+    """Replay a scenario: its failures, in order, and the lines of its timeline if they are asked for.
+
+    `journal` takes the notes of the runtime and, before what it does, a note of each step; `tracer` traces what the
+    actors tell each other.
+    """
     with TemporaryDirectory(prefix="dragoman-", ignore_cleanup_errors=True) as scratch:
         file = Path(scratch) / "feature-history"
-        run = Replay(scenario, SimulatedDispatcher(seed), file, watch=watch, with_timeline=with_timeline)
+        dispatcher = SimulatedDispatcher(seed)
+        if tracer is not None:
+            tracer.watch(dispatcher)
+        run = Replay(scenario, dispatcher, file, watch=watch, with_timeline=with_timeline, journal=journal)
         with run.runtime:
             run.play()
     return tuple(run.failures), tuple(run.timeline)
@@ -98,9 +124,13 @@ class Replay:
         watch: LogWatch | None = None,
         with_timeline: bool = False,
         touch: Callable[[str], object] | None = None,
+        journal: Callable[[Note], object] | None = None,
     ) -> None:
         self.scenario = scenario
         self._dispatcher = dispatcher
+        self._journaled = journal is not None
+        if journal is not None:
+            dispatcher.journal = journal
         dispatcher.back_offs = {request: deque(waits) for request, waits in scenario.back_offs.items()}
         self.runtime = self._start(dispatcher, feature_history)
         self._stage = Stage(self.runtime, touch)
@@ -125,6 +155,8 @@ class Replay:
             self._moment(index, moment)
         self._then()
         self._dispatcher.observer = None
+        if self._journaled:
+            self._dispatcher.journal = None  # that the runtime is closed now is no part of the scenario
 
     def _approach(self, instant_us: int) -> None:
         """Let everything happen that comes before the steps of that instant."""
@@ -139,7 +171,7 @@ class Replay:
 
     def _moment(self, index: int, moment: Moment) -> None:
         self._approach(moment.at_us)
-        self._posted = [(step, self._post(step)) for step in moment.steps]
+        self._posted = [(step, self._post(index, step)) for step in moment.steps]
         self._come_to_rest()
         replies = [self._answered(index, place, *posted) for place, posted in enumerate(self._posted)]
         for place in self._order_of_answers():
@@ -151,8 +183,10 @@ class Replay:
         """In which order the steps of this moment took effect, as far as anybody can tell: here as they are listed."""
         return range(len(self._posted))
 
-    def _post(self, step: Step) -> Future[Any] | None:
+    def _post(self, index: int, step: Step) -> Future[Any] | None:
         verb = step.verb
+        if self._journaled:
+            self._dispatcher.note("step", index, step.line, verb.what)
         if self._watch is not None:
             self._ids.update(str(name) for name in verb.ids())
             self._texts.update(text for text in verb.texts() if isinstance(text, str))

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ..actors.dispatcher import Note
 from ..actors.futures import Future
 from ..actors.scheduled import Schedule, ScheduledDispatcher
 from ..protocol.errors import SimulationStalled
@@ -72,8 +73,16 @@ class ScheduledRun(Replay):
         names: Names,
         *,
         with_timeline: bool,
+        journal: Callable[[Note], object] | None = None,
     ) -> None:
-        super().__init__(scenario, dispatcher, feature_history, with_timeline=with_timeline, touch=dispatcher.touch)
+        super().__init__(
+            scenario,
+            dispatcher,
+            feature_history,
+            with_timeline=with_timeline,
+            touch=dispatcher.touch,
+            journal=journal,
+        )
         self._names = names
         self.parts: dict[str, str] = {}
         self._index = 0
@@ -94,8 +103,8 @@ class ScheduledRun(Replay):
         line = self.scenario.timeline[self._index].line
         self._break(line, self._index, None, None, "the simulation stalled: an answer is missing that nobody will give")
 
-    def _post(self, step: Step) -> Future[Any] | None:
-        future = super()._post(step)
+    def _post(self, index: int, step: Step) -> Future[Any] | None:
+        future = super()._post(index, step)
         if future is not None:
             future.add_done_callback(self._done.append)
         return future
@@ -165,13 +174,14 @@ class Runner:
         schedule: Schedule,
         *,
         with_timeline: bool = False,
+        journal: Callable[[Note], object] | None = None,
         follow: Callable[[ScheduledRun], object] | None = None,
     ) -> RunReport | None:
-        """One run; None if the schedule cut it off. `follow` is given the run before it begins."""
+        """One run; None if the schedule cut it off. `follow` is given the run before it begins, `journal` its notes."""
         self.runs += 1
         dispatcher = ScheduledDispatcher(self.seed, schedule)
         file = Path(self._scratch.name) / f"{self.runs}"
-        run = ScheduledRun(self.scenario, dispatcher, file, self.names, with_timeline=with_timeline)
+        run = ScheduledRun(self.scenario, dispatcher, file, self.names, with_timeline=with_timeline, journal=journal)
         if follow is not None:
             follow(run)
         try:
@@ -182,6 +192,7 @@ class Runner:
             run.stalled()
         finally:
             dispatcher.observer = None
+            dispatcher.journal = None
             dispatcher.abandon()
             with suppress(FileNotFoundError):
                 file.unlink()

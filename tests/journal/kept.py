@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 import attrs
 
 from dragoman.actors.dispatcher import Note
+from dragoman.actors.journal_reader import Journal, read_journal
 from dragoman.actors.simulation import SimulatedDispatcher
 from dragoman.scenarios import read_scenario, replay_file
-from dragoman.scenarios.journal_reader import Journal, read_journal
 from dragoman.scenarios.journal_scenario import Retold, retell
 from dragoman.scenarios.load import run_load
 from dragoman.scenarios.load_options import LoadOptions

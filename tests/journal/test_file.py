@@ -29,7 +29,7 @@ from dragoman import (
 )
 from dragoman.actors import journal_file
 from dragoman.actors.journal_file import JOURNAL_FILES
-from dragoman.scenarios.journal_reader import InvalidJournal, read_journal
+from dragoman.actors.journal_reader import InvalidJournal, read_journal
 
 SECRETS = ("Bernina", "Zephyr", "Quagga", "Fjordland", "Yttrium", "Basalt", "Okapi", "Xanadu", "Wombat", "Kestrel")
 

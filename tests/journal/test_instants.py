@@ -9,7 +9,7 @@ import attrs
 import yaml
 
 from dragoman import Settings
-from dragoman.scenarios.journal_reader import Journal, Line
+from dragoman.actors.journal_reader import Journal, Line
 from dragoman.scenarios.journal_scenario import retell
 
 from .kept import replayed

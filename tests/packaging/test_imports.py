@@ -12,7 +12,7 @@ import pytest
 
 PACKAGES = (
     *("dragoman", "dragoman.protocol", "dragoman.actors", "dragoman.scenarios"),
-    *("dragoman.documents", "dragoman.providers", "dragoman.sharding"),
+    *("dragoman.documents", "dragoman.pictures", "dragoman.providers", "dragoman.sharding"),
 )
 
 THIRD_PARTY = {
@@ -20,6 +20,7 @@ THIRD_PARTY = {
     "dragoman.actors": {"attrs", "attr", "pykka", "loguru", "cachetools"},
     "dragoman": {"attrs", "attr", "loguru", "cyclopts", "rich", "langcodes"},
     "dragoman.documents": {"attrs", "attr", "justhtml", "markdown_it", "pysubs2"},
+    "dragoman.pictures": {"attrs", "attr"},
     "dragoman.providers": {"attrs", "attr", "llama_cpp", "numpy", "openai"},
     "dragoman.scenarios": {"attrs", "attr", "loguru", "yaml", "cattrs"},
     "dragoman.sharding": {"attrs", "attr"},
@@ -30,11 +31,12 @@ MAY_IMPORT = {
     "dragoman": {"dragoman.protocol", "dragoman.actors", "dragoman"},
     "dragoman.scenarios": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.scenarios"},
     "dragoman.documents": {"dragoman.protocol", "dragoman", "dragoman.documents"},
+    "dragoman.pictures": {"dragoman.protocol", "dragoman.actors", "dragoman.pictures"},
     "dragoman.providers": {"dragoman.protocol", "dragoman", "dragoman.providers"},
     "dragoman.sharding": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.sharding"},
 }
-COMMANDS = {"cli", "document_files", "exploring", "loading", "terminal", "timelines", "translating"}
-"""The modules of the command line: they alone import its libraries, the scenarios, documents and providers."""
+COMMANDS = {"cli", "document_files", "exploring", "loading", "picturing", "terminal", "timelines", "translating"}
+"""The modules of the command line: they alone import its libraries, scenarios, documents, pictures, providers."""
 NEEDS_AN_EXTRA = {"langcodes", "llama_cpp", "numpy", "openai"}
 """Libraries of extras that are imported when they are needed, so that what does not need them does without."""
 ONLY_IN_COMMANDS = {"cyclopts", "rich"}
@@ -42,6 +44,8 @@ ONLY_IN_COMMANDS = {"cyclopts", "rich"}
 CLOCKS_AND_CHANCE = {"time", "random", "secrets", "uuid", "threading"}
 KERNEL = {"futures", "mailbox", "dispatcher", "threads", "parking", "running", "interrupts", "simulation"}
 EDGES = {"io_loop", "history_file", "journal_file"}
+TRACING = {"tracing"}
+"""Which tells the threads apart that it traces."""
 """The modules that have a use for one of these, of the kernel and of the two edges that own a thread; no actor has."""
 
 
@@ -89,7 +93,7 @@ def first(name: str) -> str:
 def test_imports_run_one_way(package: str, path: Path) -> None:
     ours = {package_of(name) for name in imports(package, path) if first(name) == "dragoman"}
     if package == "dragoman" and path.stem in COMMANDS:
-        ours -= {"dragoman.scenarios", "dragoman.documents", "dragoman.providers"}
+        ours -= {"dragoman.scenarios", "dragoman.documents", "dragoman.pictures", "dragoman.providers"}
     assert ours <= MAY_IMPORT[package]
 
 
@@ -145,9 +149,9 @@ def test_no_clock_no_chance_and_no_thread_in_the_protocol() -> None:
 
 def test_no_clock_no_chance_and_no_thread_in_an_actor_outside_of_the_kernel() -> None:
     found = {path.stem for path in modules_of("dragoman.actors")}
-    assert found >= KERNEL | EDGES
+    assert found >= KERNEL | EDGES | TRACING
     for path in modules_of("dragoman.actors"):
-        if path.stem not in KERNEL | EDGES:
+        if path.stem not in KERNEL | EDGES | TRACING:
             assert not CLOCKS_AND_CHANCE & {first(name) for name in imports("dragoman.actors", path)}, path.name
 
 

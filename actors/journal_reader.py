@@ -13,10 +13,10 @@ from typing import Any
 
 import attrs
 
-from ..actors.dispatcher import Note
-from ..actors.journal_file import JOURNAL_FILES, JOURNAL_VERSION
-from ..actors.journal_lines import Lines, encode
 from ..protocol.errors import DragomanError
+from .dispatcher import Note
+from .journal_file import JOURNAL_FILES, JOURNAL_VERSION
+from .journal_lines import Lines, encode
 
 __all__ = ["InvalidJournal", "Journal", "Line", "read_journal"]
 
