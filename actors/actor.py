@@ -11,7 +11,8 @@ everything that could raise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
 from types import TracebackType
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -87,6 +88,7 @@ class Actor(pykka.Actor):
         return Future()
 
     def _start_actor_loop(self) -> None:
+        self.mailbox.actor = self  # not bound to it yet, but counted as one of its kind
         self.dispatcher.adopt(self.mailbox)
         starts = type(self).on_start is not pykka.Actor.on_start
         self.mailbox.bind(self, self.dispatcher, Envelope(_START) if starts else None)
@@ -174,6 +176,12 @@ class Actor(pykka.Actor):
     def owed(self) -> Iterator[Envelope[Any]]:
         """The envelopes that this actor keeps and has yet to answer; they are answered when it stops."""
         return iter(())
+
+    def add_counts(self, counts: Counter[Hashable]) -> None:
+        """Add what this actor has counted itself to the counts of its kind, under keys of that kind's own.
+
+        Plain integers alone, read in whichever thread asks; once more, for good, when the actor stops.
+        """
 
     def start_timer(self, key: str, delay_us: int, stamp: int | None = None) -> None:
         """Call `on_timer(key)` in `delay_us` microseconds; a running timer of that key is superseded."""

@@ -33,6 +33,7 @@ from ..protocol.messages import (
     OpenSession,
     PassedOver,
     PassOver,
+    ReadStatistics,
     ReadStatus,
     Reject,
     SessionChecked,
@@ -49,6 +50,7 @@ from ..protocol.replies import (
     ActivateReply,
     CloseReply,
 )
+from ..protocol.runtime_statistics import UNKNOWN_CAUSE, AcceptanceStatistics
 from ..protocol.statuses import (
     AckStatus,
     ActivateStatus,
@@ -69,12 +71,10 @@ _PASSING = "passing over"
 
 _STALE = AckReply(AckStatus.STALE)
 _UNKNOWN = {
-    Acknowledge: _STALE,
-    Reject: _STALE,
     Activate: ActivateReply(ActivateStatus.UNKNOWN_REQUEST),
     Close: CloseReply(CloseStatus.UNKNOWN_REQUEST),
 }
-"""What a request without an open handle answers."""
+"""What a request without an open handle answers, but to ACKs."""
 
 _FromHandle = HandleClosed | TurnTaken | WaitedTooLong | PassedOver | WindowEnded | Broken
 """What is signed with the place of a handle."""
@@ -92,7 +92,8 @@ class AcceptanceCoordinator(Registrations):
             return self._lanes.wait(before, envelope)
         route = self._routes.get(message.request_id)
         if route is None:
-            return _UNKNOWN[type(message)]
+            known = _UNKNOWN.get(type(message))
+            return self._stale(message.request_id) if known is None else known
         if not route.lane.passes_on(route, envelope):
             return self._lanes.wait(route.lane, envelope)
         if type(message) is Reject:
@@ -106,13 +107,19 @@ class AcceptanceCoordinator(Registrations):
         route = self._routes.get(question[0])
         if route is None:
             self.dispatcher.note("acked", question, AckStatus.STALE)
-            return _STALE
+            return self._stale(question[0])
         lane = route.lane
         if not lane.quiet and not lane.open:
             return LATER
         if len(question) == 2:
             route.rejects = True
         return route.mailbox.ask_at_once(question)
+
+    def _stale(self, request_id: str) -> AckReply:
+        """The answer to an ACK that comes too late or for nothing; counting it is the last thing, and takes no call."""
+        stale, cause = self._counters.stale, self._ledger.cause(request_id) or UNKNOWN_CAUSE
+        stale[cause] = stale.get(cause, 0) + 1
+        return _STALE
 
     @handles(ReadStatus)
     def _read_status(self, message: ReadStatus, envelope: Envelope[Any]) -> Any:
@@ -135,6 +142,7 @@ class AcceptanceCoordinator(Registrations):
         if route is None:
             return
         del self._routes[message.request_id]
+        self._counters.closed[message.cause] += 1
         self._handle_left(message, route)
         lane = route.lane
         was_first = lane.remove(route)
@@ -218,6 +226,10 @@ class AcceptanceCoordinator(Registrations):
     @handles(Inspect)
     def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> tuple[str, ...]:
         return tuple(self._routes)
+
+    @handles(ReadStatistics)
+    def _read_statistics(self, _message: ReadStatistics, _envelope: Envelope[Any]) -> AcceptanceStatistics:
+        return self._counters.read(registered=self._registered, open_handles=len(self._routes), lanes=self._lanes)
 
     @handles(ShutDown)
     def _begin_shut_down(self, _message: ShutDown, envelope: Envelope[Any]) -> Any:

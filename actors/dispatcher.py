@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import abc
 import threading
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import attrs
 
 from ..protocol.errors import ActorFailed, InvalidArgument
+from ..protocol.histogram import Histogram
+from ..protocol.mappings import FrozenMapping, WordMapping
+from ..protocol.runtime_statistics import MailboxStatistics, MessageStatistics
 from .futures import Future
 from .mailbox import Envelope
+from .measuring import Measuring
 from .reporting import report
 from .timers import TimerEntry
 
 if TYPE_CHECKING:
+    from .actor import Actor
     from .mailbox import DeadReason, Mailbox
 
 __all__ = ["Dispatcher", "MessageCounts", "Note"]
@@ -46,6 +51,32 @@ class MessageCounts:
     """Handled by raising an exception (part of `handled`)."""
 
 
+class _Kind:
+    """What is known of the actors of one kind: those that have stopped, or all of them."""
+
+    __slots__ = ("accepted", "actors", "counts", "handled", "longest", "queued")
+
+    def __init__(self) -> None:
+        self.accepted = self.handled = self.actors = self.queued = self.longest = 0
+        self.counts: Counter[Hashable] = Counter()
+
+    def copy(self) -> _Kind:
+        copied = _Kind()
+        copied.accepted, copied.handled, copied.counts = self.accepted, self.handled, Counter(self.counts)
+        return copied
+
+    def include(self, mailbox: Mailbox, actor: Actor | None) -> None:
+        """Count a live one in."""
+        self.actors += 1
+        self.accepted += mailbox.accepted
+        self.handled += mailbox.handled
+        queued = len(mailbox)
+        self.queued += queued
+        self.longest = max(self.longest, queued)
+        if actor is not None:
+            actor.add_counts(self.counts)
+
+
 class Dispatcher(abc.ABC):
     """Runs actors; see the module."""
 
@@ -53,11 +84,12 @@ class Dispatcher(abc.ABC):
     """Whether the messages of prompt actors are handled by their senders, rather than in an order that it decides."""
 
     def __init__(self) -> None:
-        self._live: set[Mailbox] = set()
+        self._live: dict[Mailbox, Actor | None] = {}
         self._counting = threading.Lock()
         self._dead: Counter[str] = Counter()
-        self._retired_accepted = 0
-        self._retired_handled = 0
+        self._retired: defaultdict[type, _Kind] = defaultdict(_Kind)
+        self.measuring: Measuring | None = None
+        """Who times the handling of messages, if anybody does."""
         self._failed = 0
         self._owned = False
         self._observer: Callable[[str, str, object], None] | None = None
@@ -96,6 +128,10 @@ class Dispatcher(abc.ABC):
     @abc.abstractmethod
     def now_us(self) -> int:
         """The current instant, in microseconds."""
+
+    def now_ns(self) -> int:
+        """The same in nanoseconds, as exactly as the clock has it: for durations."""
+        return self.now_us() * 1000
 
     @abc.abstractmethod
     def random_bits(self, count: int) -> int:
@@ -169,7 +205,7 @@ class Dispatcher(abc.ABC):
 
     def adopt(self, mailbox: Mailbox) -> None:
         """Count a live actor's mailbox."""
-        self._live.add(mailbox)
+        self._live[mailbox] = mailbox.actor
         if self.tracer is not None:
             self.tracer(mailbox)
 
@@ -180,9 +216,12 @@ class Dispatcher(abc.ABC):
             return
         with self._counting:
             # What was not refused is handled, or in the hands of the thread that runs the mailbox.
-            self._live.discard(mailbox)
-            self._retired_accepted += mailbox.accepted
-            self._retired_handled += mailbox.accepted - refused
+            actor = self._live.pop(mailbox, None)
+            retired, accepted = self._retired[type(actor)], mailbox.accepted
+            retired.accepted += accepted
+            retired.handled += accepted - refused
+            if actor is not None:
+                actor.add_counts(retired.counts)
 
     def retire_all(self) -> int:
         """Close every mailbox that is left; how many messages were in them."""
@@ -216,10 +255,11 @@ class Dispatcher(abc.ABC):
         """A snapshot of the message counters; exact when nothing is running."""
         with self._counting:
             live = tuple(self._live)
-            accepted = self._retired_accepted + sum(mailbox.accepted for mailbox in live)
+            retired = tuple(self._retired.values())
+            accepted = sum(kind.accepted for kind in retired) + sum(mailbox.accepted for mailbox in live)
             return MessageCounts(
                 sent=accepted + self._dead["closed"],
-                handled=self._retired_handled + sum(mailbox.handled for mailbox in live),
+                handled=sum(kind.handled for kind in retired) + sum(mailbox.handled for mailbox in live),
                 dead=self._dead.total(),
                 queued=sum(len(mailbox) for mailbox in live),
                 failed=self._failed,
@@ -229,3 +269,46 @@ class Dispatcher(abc.ABC):
         """Dead letters by reason."""
         with self._counting:
             return dict(self._dead)
+
+    def statistics(self) -> tuple[MessageStatistics, Mapping[type, Mapping[Hashable, int]], Mapping[str, Histogram]]:
+        """The mailboxes by kind of actor, what the actors of each kind have counted themselves, and what was timed.
+
+        It looks at every live actor, without keeping any from stopping; one is counted as live or as stopped, once.
+        """
+        with self._counting:
+            live = self._live.copy()  # in one step, while actors come and go
+            kinds = defaultdict(_Kind, {actor: kind.copy() for actor, kind in self._retired.items()})
+            dead, failed = Counter(self._dead), self._failed
+        for mailbox, actor in live.items():
+            kinds[type(actor)].include(mailbox, actor)
+        times = {} if self.measuring is None else self.measuring.read()
+        messages = MessageStatistics(
+            sent=sum(kind.accepted for kind in kinds.values()) + dead["closed"],
+            handled=sum(kind.handled for kind in kinds.values()),
+            dead=dead.total(),
+            queued=sum(kind.queued for kind in kinds.values()),
+            failed=failed,
+            dead_letters=WordMapping(dead),
+            live_timers=self.live_timers(),
+            mailboxes=FrozenMapping(
+                {
+                    actor.__name__: MailboxStatistics(
+                        actors=kind.actors,
+                        queued=kind.queued,
+                        longest=kind.longest,
+                        handled=kind.handled,
+                        handling_times=times.get(actor.__name__),
+                    )
+                    for actor, kind in kinds.items()
+                }
+            ),
+        )
+        return messages, {actor: kind.counts for actor, kind in kinds.items()}, times
+
+    def measure(self) -> None:
+        """Time the handling of messages from now on, for a sample of them; a second time changes nothing."""
+        with self._counting:
+            if self.measuring is not None:
+                return
+            self.measuring = Measuring(self)
+        self.measuring.begin(self._live.copy().values())

@@ -24,6 +24,7 @@ from ..protocol.participation import ProviderPolicy
 from ..protocol.replies import CloseReply
 from ..protocol.settings import Settings, microseconds
 from ..protocol.statuses import CloseCause, CloseStatus, ParentState, StartStatus
+from .acceptance_counters import AcceptanceCounters
 from .actor import DEFERRED, handles
 from .answering import Asked, answer, refuse
 from .dispatcher import Dispatcher
@@ -67,6 +68,7 @@ class ExecutionOperations(SessionOperations):
         super().__init__(dispatcher, settings, providers, sessions)
         self._max_open_executions = settings.max_open_executions
         self._ledger = Ledger(settings.ledger_entries, microseconds(settings.session_ttl), dispatcher.now_us)
+        self._counters = AcceptanceCounters()
         self._routes: dict[str, Route] = {}
         self._opening: dict[str, tuple[Envelope[Any], Lane]] = {}
         self._executing: dict[str, _Running] = {}
@@ -116,8 +118,10 @@ class ExecutionOperations(SessionOperations):
         if before is not None:
             return before
         if self._taken(request_id):
+            self._counters.refused[StartStatus.DUPLICATE_REQUEST] += 1
             return StartReply(StartStatus.DUPLICATE_REQUEST)
         if len(self._executing) >= self._max_open_executions:
+            self._counters.refused[StartStatus.OVERLOADED] += 1
             return StartReply(StartStatus.OVERLOADED)
         if self._opening and len(self._executing) + len(self._opening) >= self._max_open_executions:
             return next(iter(self._opening.values()))[1]

@@ -10,6 +10,7 @@ provider. Which key last succeeded, and whether the circuit is open, is as of th
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -20,15 +21,19 @@ from ..protocol.circuits import Circuit, Passage
 from ..protocol.errors import ActorFailed
 from ..protocol.execution_messages import AnswerCall, CountCall, CountError
 from ..protocol.failures import PROVIDER_FAULT, ProviderError
-from ..protocol.messages import Inspect
+from ..protocol.histogram import CALL_BOUNDS_S
+from ..protocol.mappings import FrozenMapping
+from ..protocol.messages import Inspect, ReadStatistics
+from ..protocol.runtime_statistics import ConnectionStatistics
 from ..protocol.settings import Settings, microseconds
 from .actor import Actor, handles
 from .dispatcher import Dispatcher
+from .distribution import Distribution
 from .io_loop import IoLoop, IoTask
 from .mailbox import Envelope, Mailbox
 from .outside import CallEnded, CallOver, CallsMade, CancelCalls, MakeCalls
 
-__all__ = ["GatewaySnapshot", "ProviderGateway"]
+__all__ = ["GatewaySnapshot", "GatewayStatistics", "ProviderGateway"]
 
 
 @attrs.frozen
@@ -36,6 +41,14 @@ class GatewaySnapshot:
     """What is on its way: open calls by their ids, and tasks of the event loop that have not ended."""
 
     open_calls: tuple[str, ...]
+    tasks: int
+
+
+@attrs.frozen
+class GatewayStatistics:
+    """What the gateway knows of each provider, and the tasks of the event loop that have not ended."""
+
+    connections: FrozenMapping[ConnectionStatistics]
     tasks: int
 
 
@@ -54,17 +67,30 @@ class _Arrived:
 class _Provider:
     """What the gateway knows of one provider."""
 
-    __slots__ = ("circuit", "key")
+    __slots__ = ("call_times", "cancelled", "circuit", "key", "refused")
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
         self.key = 1
+        self.refused = 0
+        self.cancelled = 0
+        self.call_times = Distribution(CALL_BOUNDS_S)
+
+    def read(self, open_calls: int) -> ConnectionStatistics:
+        return ConnectionStatistics(
+            open_calls=open_calls,
+            circuit=self.circuit.state,
+            refused=self.refused,
+            cancelled=self.cancelled,
+            call_times=self.call_times.read(),
+        )
 
 
 class _OpenCall:
-    __slots__ = ("key", "made", "operation", "passage", "provider", "task")
+    __slots__ = ("began_us", "key", "made", "operation", "passage", "provider", "task")
 
-    def __init__(self, call: ProviderCall, made: int, passage: Passage, operation: Mailbox) -> None:
+    def __init__(self, call: ProviderCall, made: int, passage: Passage, operation: Mailbox, began_us: int) -> None:
+        self.began_us = began_us
         self.provider = call.provider
         self.key = call.key
         self.made = made
@@ -100,6 +126,7 @@ class ProviderGateway(Actor):
             provider = self._provider(draft.provider)
             passage = provider.circuit.enter(self.dispatcher.now_us())
             if passage is None:
+                provider.refused += 1
                 placed.append(None)
                 continue
             call = attrs.evolve(draft, id=f"{draft.request_id}/{number}", number=number, key=draft.key or provider.key)
@@ -111,7 +138,7 @@ class ProviderGateway(Actor):
     def _place(self, call: ProviderCall, passage: Passage, message: MakeCalls) -> None:
         self._made += 1
         made = self._made
-        opened = _OpenCall(call, made, passage, message.operation)
+        opened = _OpenCall(call, made, passage, message.operation, self.dispatcher.now_us())
         self._open[call.request_id, call.number] = opened
         self._statistics.tell(CountCall(call.provider, call.purpose))
         self.observe(("call", call.id, call.purpose, f"key {call.key}"))
@@ -154,12 +181,13 @@ class ProviderGateway(Actor):
         error = answer.error
         opened = self._open.pop((answer.request_id, answer.number))
         provider = self._provider(opened.provider)
+        provider.call_times.add_us(self.dispatcher.now_us() - opened.began_us)
         if error is None:
             provider.circuit.answered(opened.passage)
             provider.key = opened.key
         else:
             provider.circuit.failed(opened.passage, error, self.dispatcher.now_us())
-            self._statistics.tell(CountError(opened.provider))
+            self._statistics.tell(CountError(opened.provider, error))
         self.observe(("call", f"{answer.request_id}/{answer.number}", error or "answered"))
         return CallEnded(answer.number, answer.completion, error, answer.retry_after_us)
 
@@ -169,7 +197,9 @@ class ProviderGateway(Actor):
             opened = self._open.pop((message.request_id, number), None)
             if opened is None:
                 continue
-            self._provider(opened.provider).circuit.ended(opened.passage)
+            provider = self._provider(opened.provider)
+            provider.cancelled += 1
+            provider.circuit.ended(opened.passage)
             self.observe(("call", f"{message.request_id}/{number}", "cancelled"))
             self.dispatcher.note("dropped", message.request_id, number)
             if opened.task is not None:
@@ -178,6 +208,12 @@ class ProviderGateway(Actor):
     @handles(Inspect)
     def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> GatewaySnapshot:
         return GatewaySnapshot(tuple(f"{request_id}/{number}" for request_id, number in self._open), self._loop.running)
+
+    @handles(ReadStatistics)
+    def _read_statistics(self, _message: ReadStatistics, _envelope: Envelope[Any]) -> GatewayStatistics:
+        open_calls = Counter(opened.provider for opened in self._open.values())
+        connections = {name: provider.read(open_calls[name]) for name, provider in self._providers.items()}
+        return GatewayStatistics(FrozenMapping(connections), self._loop.running)
 
     def retired(self) -> None:
         """However it ends, also when its runtime is forgotten, nobody waits for a call any more."""

@@ -9,8 +9,8 @@ then on is `STALE`.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from ..protocol.execution_messages import SettleParents
@@ -39,6 +39,7 @@ from .actor import DEFERRED, Actor, handles
 from .answering import CallFailed, answer, refuse
 from .dispatcher import Dispatcher
 from .mailbox import LATER, Envelope, Mailbox
+from .measuring import ACTIVE_TIMES, TURN_WAITS
 from .outside import Recording
 
 __all__ = ["AcceptanceHandle"]
@@ -64,6 +65,7 @@ class AcceptanceHandle(Actor):
         "_has_waited",
         "_in_flight",
         "_last_commit",
+        "_late",
         "_may_commit",
         "_parents",
         "_place",
@@ -71,6 +73,7 @@ class AcceptanceHandle(Actor):
         "_request_id",
         "_session_id",
         "_sessions",
+        "_since_us",
         "_state",
         "_unpinned",
         "_waiting",
@@ -107,10 +110,9 @@ class AcceptanceHandle(Actor):
         self._state = HandleState.REGISTERED
         self._cause: CloseCause | None = None
         self._has_waited = False
-        self._broken = False
-        self._in_flight = False
-        self._last_commit = False
-        self._unpinned = False
+        self._since_us: dict[str, int] | None = None
+        self._late = 0
+        self._broken = self._in_flight = self._last_commit = self._unpinned = False
         self._committing: tuple[int, ...] = ()
         self._commit_answer: tuple[Envelope[Any], AckStatus | tuple[AckStatus, ...]] | None = None
         self._waiting: deque[Envelope[Any]] | None = None
@@ -146,6 +148,7 @@ class AcceptanceHandle(Actor):
     @handles(Acknowledge)
     def _acknowledge(self, message: Acknowledge, envelope: Envelope[Any]) -> Any:
         if self._cause is not None:
+            self._late += 1
             return _STALE
         status = self._accept(message)
         if status is not AckStatus.ACCEPTED:
@@ -158,12 +161,14 @@ class AcceptanceHandle(Actor):
     @handles(Reject)
     def _reject(self, message: Reject, envelope: Envelope[Any]) -> Any:
         if self._cause is not None:
+            self._late += 1
             return _STALE
         return self._after_acks(self._refuse(message), envelope)
 
     @handles(SettleParents)
     def _settle(self, message: SettleParents, envelope: Envelope[Any]) -> Any:
         if self._cause is not None:
+            self._late += len(message.acks)
             return AcksSettled((AckStatus.STALE,) * len(message.acks))
         self._by_hand |= message.by_hand
         statuses = tuple(
@@ -210,6 +215,7 @@ class AcceptanceHandle(Actor):
         if accepted and not self._may_commit and not self._has_waited:
             # The first accepted parent of a request that waits for its turn begins its one wait.
             self._has_waited = True
+            self._begin_to_measure(TURN_WAITS)
             self.start_timer(_WAIT, self._window_us)
             self.dispatcher.note("handle", self._request_id, "WAITING")
         return reply
@@ -273,6 +279,7 @@ class AcceptanceHandle(Actor):
         if following is None:
             return False
         self._state = following
+        self._begin_to_measure(ACTIVE_TIMES)
         if following is HandleState.ACTIVE:
             self.start_timer(_WINDOW, self._window_us)
         self.observe(("handle", self._request_id, following.value))
@@ -291,10 +298,21 @@ class AcceptanceHandle(Actor):
         """Every earlier request is closed: commit what waited, without another ACK (C15)."""
         self._may_commit = True
         self.dispatcher.note("handle", self._request_id, "MAY_COMMIT")
+        self._measure(TURN_WAITS)
         self.cancel_timer(_WAIT)
         if self._cause is None and self._commit_due():
             return
         self._coordinator.tell(TurnTaken(self._request_id, self._place))
+
+    def _begin_to_measure(self, what: str) -> None:
+        measuring = self.dispatcher.measuring
+        if measuring is not None and measuring.times_request(self._place):
+            self._since_us = {**(self._since_us or {}), what: self.dispatcher.now_us()}
+
+    def _measure(self, what: str) -> None:
+        since_us = self._since_us.pop(what, None) if self._since_us else None
+        if since_us is not None and self.dispatcher.measuring is not None:
+            self.dispatcher.measuring.add_us(what, self.dispatcher.now_us() - since_us)
 
     @handles(PassOver)
     def _pass_over(self, _message: PassOver, _envelope: Envelope[Any]) -> None:
@@ -323,6 +341,11 @@ class AcceptanceHandle(Actor):
         if self._cause is None:
             self._close(CloseCause.FAILED)
         self._go_on()
+
+    def add_counts(self, counts: Counter[Hashable]) -> None:
+        self._parents.add_counts(counts)
+        if self._late:
+            counts[self._cause] += self._late
 
     def owed(self) -> Iterator[Envelope[Any]]:
         if self._commit_answer is not None:
@@ -358,6 +381,8 @@ class AcceptanceHandle(Actor):
         ids: tuple[str, ...] = ()
         states: tuple[ParentState, ...] = ()
         try:
+            for what in tuple(self._since_us or ()):
+                self._measure(what)
             self.cancel_timer(_WINDOW)
             self.cancel_timer(_WAIT)
             before = self._parents.states

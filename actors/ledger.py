@@ -56,6 +56,11 @@ class Ledger:
             return None
         return RequestStatus(open=False, cause=entry.cause, parents=ParentStates(entry.parent_ids, entry.states))
 
+    def cause(self, request_id: str) -> CloseCause | None:
+        """Why its handle closed; None if it is not remembered, or had none."""
+        entry = self._find(request_id)
+        return None if entry is None else entry.cause
+
     def _find(self, request_id: str) -> _Entry | None:
         if self._entries is None:
             return None

@@ -31,11 +31,6 @@ __all__ = ["OPENING", "Registrations"]
 OPENING = "opening"
 
 
-def _refused(message: Register | Begin, status: RegisterStatus) -> RegisterReply | StartReply:
-    """The refusal of a registration, in the words of the call that it came with."""
-    return RegisterReply(status) if isinstance(message, Register) else StartReply(StartStatus(status.value))
-
-
 class _Waiting:
     """A registration that waits, in the order of arrival among those of its id, with the lane in which it does now.
 
@@ -98,14 +93,14 @@ class Registrations(ExecutionOperations):
         if before is not None:
             return before
         if self._taken(request_id):
-            return _refused(message, RegisterStatus.DUPLICATE_REQUEST)
+            return self._refusal(message, RegisterStatus.DUPLICATE_REQUEST)
         needs_handle = isinstance(message, Register) or not message.plan.direct
         for needed, used, limit in (
             (needs_handle, len(self._routes), self._max_open_handles),
             (isinstance(message, Begin), len(self._executing), self._max_open_executions),
         ):
             if needed and used >= limit:
-                return _refused(message, RegisterStatus.OVERLOADED)
+                return self._refusal(message, RegisterStatus.OVERLOADED)
             if needed and self._opening and used + len(self._opening) >= limit:
                 # Whether there is room depends on a registration that the session manager has yet to judge.
                 return next(iter(self._opening.values()))[1]
@@ -130,10 +125,15 @@ class Registrations(ExecutionOperations):
             return RegisterReply(RegisterStatus.NOT_PARTICIPATING)
         return RegisterReply(RegisterStatus.DUPLICATE_REQUEST)
 
+    def _refusal(self, message: Register | Begin, status: RegisterStatus) -> RegisterReply | StartReply:
+        """The refusal of a registration, in the words of the call that it came with."""
+        self._counters.refused[status] += 1
+        return RegisterReply(status) if isinstance(message, Register) else StartReply(StartStatus(status.value))
+
     def _apart(self, message: Register | Begin, envelope: Envelope[Any]) -> Any:
         """A request that takes no part: it registers nothing, and may be executed all the same (C3)."""
         if isinstance(message, Register):
-            return RegisterReply(RegisterStatus.NOT_PARTICIPATING)
+            return self._refusal(message, RegisterStatus.NOT_PARTICIPATING)
         apart = BeginApart(message)
         return self._begin_apart(apart, Envelope(apart, envelope.reply_to))
 
@@ -177,7 +177,7 @@ class Registrations(ExecutionOperations):
         # Not earlier: as long as it is listed, a fault refuses the registration and frees the lane; see `_fail`.
         del self._opening[message.request_id]
         if not message.opened:
-            answer(envelope, _refused(begun, RegisterStatus.OVERLOADED))
+            answer(envelope, self._refusal(begun, RegisterStatus.OVERLOADED))
         elif self._closing:
             refuse(envelope, RuntimeClosed())
             self._end_shut_down()

@@ -11,18 +11,19 @@ timer, set for that entry, serves all sessions.
 from __future__ import annotations
 
 import itertools
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import Any
 
 import attrs
 
 from ..protocol.content_messages import DropContent
 from ..protocol.history import Turn, TurnRun
-from ..protocol.messages import CheckIdle, ClearSession, DropIfIdle, SessionChecked, SessionIdle, Unpin
+from ..protocol.mappings import WordMapping
+from ..protocol.messages import CheckIdle, ClearSession, DropIfIdle, ReadStatistics, SessionChecked, SessionIdle, Unpin
 from ..protocol.records import CallRecord
 from ..protocol.replies import ClearReply
+from ..protocol.runtime_statistics import SessionEnd, SessionStatistics
 from ..protocol.settings import Settings, microseconds
 from ..protocol.statuses import ClearStatus
 from .actor import handles
@@ -120,14 +121,6 @@ class Session:
         return reversed(tuple(itertools.islice(earlier, count)))
 
 
-class SessionEnd(StrEnum):
-    """Why a session is no more."""
-
-    CLEARED = "CLEARED"
-    EVICTED = "EVICTED"
-    EXPIRED = "EXPIRED"
-
-
 class SessionMap(Holding):
     """The part of the session manager that lets sessions begin and end."""
 
@@ -140,6 +133,10 @@ class SessionMap(Holding):
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._pinned = 0
         self._made = 0
+        self._refused = 0
+        self._ended: Counter[str] = Counter()
+        self._turns_dropped = 0
+        self._commits_failed = 0
         self._next = ("", 0)
         self._coordinator: Mailbox | None = None
 
@@ -208,6 +205,19 @@ class SessionMap(Holding):
                 self.start_timer(_EXPIRY, max(0, delay_us), session.stamp)
                 return
 
+    @handles(ReadStatistics)
+    def _read_statistics(self, _message: ReadStatistics, _envelope: Envelope[Any]) -> SessionStatistics:
+        return SessionStatistics(
+            live=len(self._sessions),
+            limit=self._max_sessions,
+            pinned=self._pinned,
+            opened=self._made,
+            ended=WordMapping(self._ended),
+            refused=self._refused,
+            turns_committed=self._turns_dropped + sum(session.written for session in self._sessions.values()),
+            commits_failed=self._commits_failed,
+        )
+
     def _use(self, session_id: str) -> Session | None:
         session = self._sessions.get(session_id)
         if session is not None:
@@ -223,6 +233,7 @@ class SessionMap(Holding):
         """A new session, in the place of the least recently used one that no handle pins; None if all are pinned."""
         if len(self._sessions) >= self._max_sessions:
             if self._pinned == len(self._sessions):
+                self._refused += 1
                 return None
             unpinned = next(known for known, session in self._sessions.items() if not session.pins)
             self._drop(unpinned, SessionEnd.EVICTED)
@@ -236,6 +247,8 @@ class SessionMap(Holding):
 
     def _drop(self, session_id: str, end: SessionEnd) -> None:
         session = self._sessions.pop(session_id)
+        self._ended[end] += 1
+        self._turns_dropped += session.written
         self._pinned -= session.pins > 0
         self._store.tell(DropContent(session_id))
         self.observe(("session", session_id, "dropped"))

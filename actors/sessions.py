@@ -162,6 +162,7 @@ class SessionManager(SessionCalls):
         session.append(turn)
 
     def _note_failed_commit(self, error: Exception) -> None:
+        self._commits_failed += 1
         failure: ActorFailed = self._failure(error)
         report(
             "ERROR",

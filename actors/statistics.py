@@ -11,6 +11,7 @@ from ..protocol.messages import Inspect
 from ..protocol.replies import ProviderStatistics
 from .actor import Actor, handles
 from .dispatcher import Dispatcher
+from .error_names import ErrorNames
 from .mailbox import Envelope
 
 __all__ = ["Statistics"]
@@ -22,7 +23,7 @@ class Statistics(Actor):
     def __init__(self, dispatcher: Dispatcher) -> None:
         super().__init__(dispatcher)
         self._purposes: dict[str, Counter[str]] = {}
-        self._errors: Counter[str] = Counter()
+        self._errors: dict[str, ErrorNames] = {}
 
     @handles(CountCall)
     def _count_call(self, message: CountCall, _envelope: Envelope[Any]) -> None:
@@ -30,17 +31,22 @@ class Statistics(Actor):
 
     @handles(CountError)
     def _count_error(self, message: CountError, _envelope: Envelope[Any]) -> None:
-        self._errors[message.provider] += 1
+        self._errors.setdefault(message.provider, ErrorNames()).add(message.error)
 
     @handles(Inspect)
     def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> FrozenMapping[ProviderStatistics]:
         return FrozenMapping(
             {
-                provider: ProviderStatistics(
-                    calls=purposes.total(),
-                    errors=self._errors[provider],
-                    by_purpose=WordMapping(purposes),
-                )
+                provider: _statistics(purposes, self._errors.get(provider, ErrorNames()))
                 for provider, purposes in self._purposes.items()
             }
         )
+
+
+def _statistics(purposes: Counter[str], errors: ErrorNames) -> ProviderStatistics:
+    return ProviderStatistics(
+        calls=purposes.total(),
+        errors=errors.total,
+        by_purpose=WordMapping(purposes),
+        errors_by_name=WordMapping(errors.counts),
+    )

@@ -73,6 +73,9 @@ class ThreadDispatcher(Dispatcher):
     def now_us(self) -> int:
         return time.monotonic_ns() // 1000
 
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
     def random_bits(self, count: int) -> int:
         return secrets.randbits(count)
 

@@ -15,13 +15,15 @@ from cachetools import FIFOCache
 
 from ..protocol.errors import ActorFailed, UnknownCall
 from ..protocol.execution_messages import AnswerCall, End, Ended, ExecutionEnded, ReadOutcome
-from ..protocol.messages import Inspect
+from ..protocol.messages import Inspect, ReadStatistics
 from ..protocol.outcomes import TranslationOutcome
 from ..protocol.participation import UNLISTED, ProviderPolicy
+from ..protocol.runtime_statistics import ExecutionStatistics
 from ..protocol.settings import Settings, microseconds
 from .actor import DEFERRED, STOP_ENVELOPE, Actor, handles
 from .answering import answer, refuse
 from .dispatcher import Dispatcher
+from .execution_counters import ExecutionCounters
 from .mailbox import Envelope, Mailbox
 from .operation import TranslationOperation
 from .outside import Addresses, Execute, ExecutionOver
@@ -74,6 +76,7 @@ class TranslationService(Actor):
         entries = settings.ledger_entries
         self._ended: FIFOCache[str, _Ended] | None = FIFOCache(entries) if entries else None
         self._ttl_us = microseconds(settings.session_ttl)
+        self._counters = ExecutionCounters()
 
     @handles(Execute)
     def _execute(self, message: Execute, envelope: Envelope[Any]) -> Any:
@@ -97,6 +100,7 @@ class TranslationService(Actor):
         if execution is None or execution.place != message.place:
             return
         try:
+            self._counters.over(message.outcome)
             if message.outcome is not None:
                 self._remember(message.outcome)
         finally:
@@ -163,6 +167,10 @@ class TranslationService(Actor):
     @handles(Inspect)
     def _inspect(self, _message: Inspect, _envelope: Envelope[Any]) -> tuple[str, ...]:
         return tuple(self._running)
+
+    @handles(ReadStatistics)
+    def _read_statistics(self, _message: ReadStatistics, _envelope: Envelope[Any]) -> ExecutionStatistics:
+        return self._counters.read(running=len(self._running))
 
     def owed(self) -> Iterator[Envelope[Any]]:
         yield from (execution.finished for execution in self._running.values())

@@ -11,6 +11,7 @@ import asyncio
 import json
 import random
 import time
+from collections.abc import Callable
 from functools import partial
 
 from dragoman import Completion, ProviderCall, Runtime, Settings, TextDocument, TranslationRequest
@@ -19,7 +20,7 @@ from .committed import WrongAnswers
 from .figures import Comparison, Figure, compare
 from .sizes import Size
 
-__all__ = ["execution"]
+__all__ = ["execution", "run_executions"]
 
 _PARENTS = 20
 _SEED = 1
@@ -33,8 +34,8 @@ def execution(size: Size, runs: int) -> list[Figure]:
         [
             Comparison(
                 title=f"translating {parents} parents / by plain asyncio",
-                over=partial(_run, size.executions, sessions, size.latency_s, runtime=True),
-                under=partial(_run, size.executions, sessions, size.latency_s, runtime=False),
+                over=partial(run_executions, size.executions, sessions, size.latency_s, runtime=True),
+                under=partial(run_executions, size.executions, sessions, size.latency_s, runtime=False),
                 names=("translating", "plain asyncio"),
                 note=f"a provider that takes {size.latency_s} s in the mean; plain asyncio keeps nothing honest",
             )
@@ -70,8 +71,17 @@ class _RandomLatency:
         return json.dumps({"translations": [{"id": unit, "text": text.upper()} for unit, text in units]})
 
 
-def _run(requests: int, sessions: int, latency_s: float, *, runtime: bool) -> float:
-    return asyncio.run((_translate if runtime else _plain)(requests, sessions, latency_s)) / (requests * _PARENTS)
+def run_executions(
+    requests: int,
+    sessions: int,
+    latency_s: float,
+    *,
+    runtime: bool,
+    started: Callable[[Runtime], object] | None = None,
+) -> float:
+    """The seconds of one parent, by a runtime, which is shown to `started`, or by the plain program."""
+    does = _translate(requests, sessions, latency_s, started) if runtime else _plain(requests, sessions, latency_s)
+    return asyncio.run(does) / (requests * _PARENTS)
 
 
 def _sources(request: int) -> dict[str, str]:
@@ -84,7 +94,9 @@ def _expected(session: int, requests: int, sessions: int) -> list[tuple[str, str
     ]
 
 
-async def _translate(requests: int, sessions: int, latency_s: float) -> float:
+async def _translate(
+    requests: int, sessions: int, latency_s: float, started: Callable[[Runtime], object] | None
+) -> float:
     settings = Settings(
         max_sessions=sessions,
         max_turns=requests * _PARENTS,
@@ -93,6 +105,8 @@ async def _translate(requests: int, sessions: int, latency_s: float) -> float:
     )
     provider = _RandomLatency(latency_s)
     async with Runtime(settings) as runtime:
+        if started is not None:
+            started(runtime)
         began = time.perf_counter()
         translations = []
         for request in range(requests):

@@ -11,6 +11,7 @@ from .execution import execution
 from .figures import Figure
 from .growth import growing_requests, open_handles, waiting
 from .journal import journal
+from .metrics import metrics
 from .others import others
 from .replaying import replaying
 from .sharding import sharding
@@ -30,6 +31,7 @@ MEASURES: dict[str, Callable[[Size, int], list[Figure]]] = {
     "execution": execution,
     "documents": documents,
     "journal": journal,
+    "metrics": metrics,
     "replaying": replaying,
     "others": others,
     "sharding": sharding,

@@ -31,6 +31,8 @@ class Size:
     document_parents: int = 500
     """Parents of a document, through a provider that takes `document_latency_s` seconds for each call."""
     document_latency_s: float = 0.2
+    scraped_s: float = 6.0
+    """How long each side lasts where one is scraped once a second."""
     every_scenario: int = 1
     """Of the shipped scenarios each one, or each so-many-th."""
 
@@ -46,6 +48,7 @@ SIZES = {
         calls=4_000,
         executions=200,
         latency_s=0.1,
+        scraped_s=3.0,
         every_scenario=5,
     ),
     "tiny": Size(
@@ -64,6 +67,7 @@ SIZES = {
         latency_s=0.002,
         document_parents=40,
         document_latency_s=0.002,
+        scraped_s=0.0,
         every_scenario=100,
     ),
 }

@@ -27,6 +27,8 @@ html_theme = "furo"
 html_title = f"Dragoman {release}"
 html_copy_source = False
 nitpicky = True
+# A type such as `bytes` in a signature is looked for among attributes of that name, of which there are two.
+suppress_warnings = ["ref.python"]
 nitpick_ignore_regex = [
     # Names of other packages, of the parts that are not public, and of type variables.
     (r"py:.*", r"(?!dragoman\.[A-Z]).*"),

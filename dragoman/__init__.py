@@ -24,6 +24,7 @@ from .operation_report import DocumentReport, KeptSource, OperationProgress, Ope
 from .operation_settings import operation_settings  # noqa: E402
 from .protocol.applied import AppliedKey, AppliedParent  # noqa: E402
 from .protocol.calls import CallTaker, CallUnit, Completion, CompletionRecord, Provider, ProviderCall  # noqa: E402
+from .protocol.circuits import CircuitState  # noqa: E402
 from .protocol.content_replies import (  # noqa: E402
     FollowUpReply,
     ReferReply,
@@ -49,6 +50,7 @@ from .protocol.failures import ProviderError  # noqa: E402
 from .protocol.features import DispatchFailed, Feature, ParentRefused, Replacement  # noqa: E402
 from .protocol.follow_ups import Intent, Trace  # noqa: E402
 from .protocol.handoff import Handoff, Parent  # noqa: E402
+from .protocol.histogram import Histogram  # noqa: E402
 from .protocol.history import ChatMessage, Turn  # noqa: E402
 from .protocol.outcomes import (  # noqa: E402
     Diagnostic,
@@ -74,6 +76,18 @@ from .protocol.replies import (  # noqa: E402
     RequestStatus,
 )
 from .protocol.retention import Retention  # noqa: E402
+from .protocol.runtime_statistics import (  # noqa: E402
+    AcceptanceStatistics,
+    ConnectionStatistics,
+    ExecutionStatistics,
+    MailboxStatistics,
+    MessageStatistics,
+    OutcomeCount,
+    RuntimeStatistics,
+    SessionEnd,
+    SessionStatistics,
+    StoreStatistics,
+)
 from .protocol.settings import Settings  # noqa: E402
 from .protocol.statuses import (  # noqa: E402
     AckStatus,
@@ -113,6 +127,7 @@ from .text import TextDocument  # noqa: E402
 from .translation import Translation  # noqa: E402
 
 __all__ = [
+    "AcceptanceStatistics",
     "AckReply",
     "AckStatus",
     "ActivateReply",
@@ -132,6 +147,7 @@ __all__ = [
     "CallTaker",
     "CallUnit",
     "ChatMessage",
+    "CircuitState",
     "ClaimStatus",
     "ClearReply",
     "ClearStatus",
@@ -142,6 +158,7 @@ __all__ = [
     "CompletionRecord",
     "ConfigureReply",
     "ConfigureStatus",
+    "ConnectionStatistics",
     "ContentKind",
     "ContentRefNotFound",
     "ContentTool",
@@ -152,6 +169,7 @@ __all__ = [
     "DispatchFailed",
     "DocumentReport",
     "DragomanError",
+    "ExecutionStatistics",
     "ExecutionStatus",
     "Feature",
     "FeatureOperation",
@@ -161,16 +179,20 @@ __all__ = [
     "FollowUpReply",
     "Future",
     "Handoff",
+    "Histogram",
     "Intent",
     "InvalidArgument",
     "InvalidSetting",
     "KeptSource",
     "LowUtility",
+    "MailboxStatistics",
+    "MessageStatistics",
     "MissReason",
     "MissingExtra",
     "OperationProgress",
     "OperationReport",
     "Outcome",
+    "OutcomeCount",
     "Parent",
     "ParentEvent",
     "ParentEventKind",
@@ -198,9 +220,12 @@ __all__ = [
     "Retention",
     "Runtime",
     "RuntimeClosed",
+    "RuntimeStatistics",
     "ScriptedProvider",
     "SerializationMode",
     "SessionContent",
+    "SessionEnd",
+    "SessionStatistics",
     "Settings",
     "ShutdownReport",
     "SimulatedDispatcher",
@@ -211,6 +236,7 @@ __all__ = [
     "StartStatus",
     "StoreCounters",
     "StoreSnapshot",
+    "StoreStatistics",
     "Termination",
     "TextDocument",
     "ThreadDispatcher",

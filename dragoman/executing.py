@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import abc
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from .actors.futures import Future
+from .actors.futures import Future, check_timeout
 from .actors.mailbox import Envelope
 from .actors.outside import Begin, Outside
+from .actors.running import in_handler
 from .actors.simulation import SimulatedDispatcher
 from .arguments import text_of
 from .asking import AskingFace
+from .gathering import Reading, gather
 from .protocol.applied import AppliedKey, AppliedParent, FindApplied, ReadApplied
 from .protocol.calls import CallTaker, Completion, Provider
 from .protocol.completions import normalised
-from .protocol.errors import InvalidArgument
+from .protocol.errors import BlockingInHandler, InvalidArgument
 from .protocol.execution_messages import AnswerCall, ReadOutcome, TimeOut
 from .protocol.failures import ProviderError, is_error_name
 from .protocol.features import Feature
 from .protocol.handoff import exact
-from .protocol.mappings import FrozenMapping
-from .protocol.messages import AnsweredAtFace, Inspect
+from .protocol.messages import AnsweredAtFace
 from .protocol.outcomes import ParentEvent, StartReply, TranslationOutcome
-from .protocol.replies import CloseReply, ProviderStatistics
+from .protocol.replies import CloseReply
+from .protocol.runtime_statistics import RuntimeStatistics
 from .protocol.settings import microseconds
 from .protocol.statuses import StartStatus, Termination
 from .protocol.translations import DirectRequest, Plan, TranslationRequest, plan_direct, plan_translation
@@ -36,6 +39,9 @@ __all__ = ["ExecutingFace"]
 
 class ExecutingFace(AskingFace):
     """What a runtime executes itself."""
+
+    _invalid = 0
+    _counting_invalid = threading.Lock()
 
     @abc.abstractmethod
     def cancel(self, request_id: str) -> Future[CloseReply]: ...
@@ -100,6 +106,7 @@ class ExecutingFace(AskingFace):
         request_id = exact(given) if isinstance(given, str) else str(given)
         translation = Translation(self._dispatcher, request_id, self.cancel)
         if isinstance(plan, str):
+            self._count_invalid()
             verb = "direct" if isinstance(request, DirectRequest) else "translate"
             refused = StartReply(StartStatus.INVALID_HANDOFF, plan)
             self._answered(refused, AnsweredAtFace(verb, request_id), translation.started)
@@ -173,9 +180,45 @@ class ExecutingFace(AskingFace):
         """How an execution ended, without its texts; None while it runs, and for one that is not remembered."""
         return self._ask(ReadOutcome(text_of("request_id", request_id)))
 
-    def statistics(self) -> Future[FrozenMapping[ProviderStatistics]]:
-        """The physical calls of each provider (C13), apart from all history."""
-        return self._ask(Inspect(), self._crew.statistics)
+    def statistics(self) -> Future[RuntimeStatistics]:
+        """What the runtime has counted so far, and what it holds now: numbers, and no text (C13).
+
+        The snapshot is also a mapping of provider names to their physical calls. Reading it uses nothing, and takes
+        about a microsecond for each open handle.
+        """
+        self._check_open()
+        return gather(self._dispatcher, self._crew, self._dispatcher.post, self._invalid)
+
+    def read_statistics(self, timeout: float = 1.0) -> RuntimeStatistics:
+        """The same within `timeout` seconds, for whoever reads it now and then and must not get stuck: exporters.
+
+        The runtime's own threads do the work, and this one handles no message. Raises `WaitTimeout` if an actor does
+        not answer in time, `RuntimeClosed` if the runtime is closed.
+        """
+        check_timeout(timeout)
+        if in_handler():
+            raise BlockingInHandler
+        return self._begin_reading().get(timeout)
+
+    def _begin_reading(self) -> Reading:
+        """Ask for the statistics as `read_statistics` does, for an exporter that asks several runtimes at once."""
+        self._check_open()
+        future = gather(self._dispatcher, self._crew, self._dispatcher.leave, self._invalid)
+        return Reading(self._dispatcher, future)
+
+    def measure(self) -> None:
+        """Time from now on how long handling a message takes, for a sample, and how long requests wait and are active.
+
+        See `MailboxStatistics.handling_times` and `AcceptanceStatistics`. All else in the statistics is there anyway.
+        It stays on until the runtime is closed; again is nothing.
+        """
+        self._check_open()
+        self._dispatcher.measure()
+
+    def _count_invalid(self) -> None:
+        """A handoff was refused at the face: by any thread, and before any actor hears of it."""
+        with self._counting_invalid:
+            self._invalid += 1
 
     def feature_history(self, document: str | None = None) -> Future[tuple[AppliedParent, ...]]:
         """Every parent that a feature applied, in the order of application, from the durable history (C13).

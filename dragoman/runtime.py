@@ -133,6 +133,8 @@ class Runtime(ExecutingFace, ContinuityFace):
         handoff = exact_handoff(handoff)
         reason = examine(handoff)
         if reason is not None:
+            self._check_open()
+            self._count_invalid()
             named = handoff.request_id if isinstance(handoff.request_id, str) else ""
             refused = RegisterReply(RegisterStatus.INVALID_HANDOFF, reason)
             return self._answered(refused, AnsweredAtFace("register", named))

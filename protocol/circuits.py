@@ -16,9 +16,14 @@ __all__ = ["Circuit", "CircuitState", "Passage"]
 
 
 class CircuitState(StrEnum):
+    """What a circuit lets through (C7): every call, none, or one probe."""
+
     CLOSED = "CLOSED"
+    """Every call goes out."""
     OPEN = "OPEN"
+    """No call goes out until the cooldown has passed."""
     PROBING = "PROBING"
+    """One call is out, and its answer decides; all others fail."""
 
 
 class Passage(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from .calls import Completion
+from .failures import PROVIDER_FAULT
 from .history import Turn
 from .messages import Acknowledge, Reject
 from .redaction import redacted
@@ -145,3 +146,4 @@ class CountError:
     """Gateway → statistics: a physical call has failed. A body that violates the contract is no error of a call."""
 
     provider: str
+    error: str = PROVIDER_FAULT

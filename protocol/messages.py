@@ -35,6 +35,7 @@ __all__ = [
     "PassOver",
     "PassedOver",
     "ReadHistory",
+    "ReadStatistics",
     "ReadStatus",
     "Reads",
     "RefuseTaken",
@@ -153,6 +154,11 @@ class FailCommits:
 @attrs.frozen
 class Inspect:
     """Ask an actor for a snapshot of what it owns; no use of anything."""
+
+
+@attrs.frozen
+class ReadStatistics:
+    """Ask an actor for what it has counted; no use of anything."""
 
 
 @attrs.frozen

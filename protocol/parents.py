@@ -6,7 +6,7 @@ answered with the status in `REFUSALS`, or is an error of the program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, MutableMapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -91,7 +91,18 @@ class RequestParents:
     parents, whatever the order of the ACKs: `due` looks at each parent once from a cursor that only moves forward.
     """
 
-    __slots__ = ("_cursor", "_held", "_index", "_parents", "_results", "_states", "unacknowledged")
+    __slots__ = (
+        "_cursor",
+        "_discarded",
+        "_held",
+        "_index",
+        "_parents",
+        "_refusals",
+        "_rejected",
+        "_results",
+        "_states",
+        "unacknowledged",
+    )
 
     def __init__(self, parents: Sequence[Parent]) -> None:
         self._parents: Sequence[Parent] = parents
@@ -100,7 +111,10 @@ class RequestParents:
         self._results: list[Any] = [None] * len(parents)
         self._held = 0
         self._cursor = 0
+        self._discarded = 0
         self.unacknowledged = len(parents)
+        self._rejected = 0
+        self._refusals: dict[AckStatus, int] | None = None  # most requests never have one
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -115,16 +129,25 @@ class RequestParents:
         """Whether nothing of this request can change any more."""
         return not self.unacknowledged and not self._held
 
+    def add_counts(self, counts: MutableMapping[Hashable, int]) -> None:
+        """Add how many ACKs came to which status; what was accepted is known from what was not."""
+        acknowledged = len(self._states) - self.unacknowledged - self._discarded
+        counts[_ACCEPTED] += acknowledged - self._rejected
+        counts[_REJECTED] += self._rejected
+        if self._refusals is not None:
+            for status, count in self._refusals.copy().items():
+                counts[status] += count
+
     def accept(self, parent_id: str, result: object) -> AckStatus:
         """Apply an accepting ACK, checked in the order of the ruling: identity, text, state (C3.2, C11)."""
         place = self._index.get(parent_id)
         if place is None:
-            return _UNKNOWN_PARENT
+            return self._refuse(_UNKNOWN_PARENT)
         if not is_clean_anyhow(result) and not is_clean_result(result, self._parents[place].source):
-            return _INVALID_RESULT
+            return self._refuse(_INVALID_RESULT)
         following = _BY_ACCEPT.get(self._states[place])
         if following is None:
-            return self._refusal(place, ParentEvent.ACCEPT)
+            return self._refuse(self._refusal(place, ParentEvent.ACCEPT))
         self._states[place] = following
         self._results[place] = result
         self._held += 1
@@ -135,12 +158,13 @@ class RequestParents:
         """Apply a rejecting ACK: identity first, then the state."""
         place = self._index.get(parent_id)
         if place is None:
-            return _UNKNOWN_PARENT
+            return self._refuse(_UNKNOWN_PARENT)
         following = _BY_REJECT.get(self._states[place])
         if following is None:
-            return self._refusal(place, ParentEvent.REJECT)
+            return self._refuse(self._refusal(place, ParentEvent.REJECT))
         self._states[place] = following
         self.unacknowledged -= 1
+        self._rejected += 1
         return _REJECTED
 
     def moves_alone(self, parent_id: str) -> bool:
@@ -198,7 +222,15 @@ class RequestParents:
         self._results = []
         self._held = 0
         self._parents = ()
+        self._discarded += self.unacknowledged
         self.unacknowledged = 0
 
     def _refusal(self, place: int, event: ParentEvent) -> AckStatus:
         return REFUSALS.get((self._states[place], event), AckStatus.CONFLICT)
+
+    def _refuse(self, status: AckStatus) -> AckStatus:
+        """Count an ACK that changes nothing: last of all, and without a call that could run out of stack in between."""
+        if self._refusals is None:
+            self._refusals = {}
+        self._refusals[status] = self._refusals.get(status, 0) + 1
+        return status

@@ -131,3 +131,5 @@ class ProviderStatistics:
     """Failed. A body that violates the contract is no failed call, neither is a cancelled one."""
     by_purpose: WordMapping[int] = attrs.field(converter=WordMapping[int])
     """Calls made, by their purpose."""
+    errors_by_name: WordMapping[int] = attrs.field(factory=WordMapping[int], converter=WordMapping[int])
+    """Failed calls by the name of the error; after the first names of a provider, the others as `OTHER`."""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from ..actors.answering import ReplyTo
 from ..actors.dispatcher import MessageCounts
+from ..protocol.circuits import CircuitState
 from ..protocol.content_replies import StoreCounters, StoreSnapshot
 from ..protocol.continuity import ContinuityReport, FollowUpCounts, continuity_report
+from ..protocol.histogram import Histogram
 from ..protocol.mappings import FrozenMapping, WordMapping
-from ..protocol.replies import NO_REQUEST, CloseReply, ProviderStatistics
-from ..protocol.statuses import AckStatus, ActivateStatus, CloseStatus
+from ..protocol.replies import NO_REQUEST, CloseReply
+from ..protocol.runtime_statistics import OutcomeCount, RuntimeStatistics
+from ..protocol.statuses import AckStatus, ActivateStatus, CloseStatus, ExecutionStatus, Quality
 from ..reports import ShutdownReport, Snapshot
 
 __all__ = ["Gathering", "known", "merged_continuity", "merged_shutdown", "merged_snapshot", "merged_statistics"]
@@ -94,22 +97,41 @@ def _is_unknown(answer: Any) -> bool:
     return answer is None or answer == NO_REQUEST or status in (AckStatus.STALE, ActivateStatus.UNKNOWN_REQUEST)
 
 
-def merged_statistics(answers: Sequence[FrozenMapping[ProviderStatistics]]) -> FrozenMapping[ProviderStatistics]:
-    """The sums over all shards."""
-    sums: dict[str, ProviderStatistics] = {}
-    for answer in answers:
-        for provider, found in answer.items():
-            before = sums.get(provider)
-            sums[provider] = found if before is None else _sum_of(before, found)
-    return FrozenMapping(sums)
+def merged_statistics(answers: Sequence[RuntimeStatistics]) -> RuntimeStatistics:
+    """The sums over all shards; the longest queue and the latest instant of any, the circuit that is least closed."""
+    merged: RuntimeStatistics = _merged(answers)
+    return attrs.evolve(merged, taken_s=max(answer.taken_s for answer in answers))
 
 
-def _sum_of(one: ProviderStatistics, other: ProviderStatistics) -> ProviderStatistics:
-    return ProviderStatistics(
-        calls=one.calls + other.calls,
-        errors=one.errors + other.errors,
-        by_purpose=_counts((one.by_purpose, other.by_purpose)),
-    )
+def _merged(values: Sequence[Any]) -> Any:
+    """Values of the same field in several snapshots as one."""
+    first: Any = next((value for value in values if value is not None), None)
+    if isinstance(first, Histogram):
+        found = [value for value in values if value is not None]
+        counts = tuple(map(sum, zip(*(value.counts for value in found), strict=True)))
+        return Histogram(first.bounds_s, counts, sum(value.sum_s for value in found))
+    if isinstance(first, CircuitState):
+        return next((state for state in values if state is not CircuitState.CLOSED), first)
+    if attrs.has(type(first)):
+        names = [field.name for field in attrs.fields(type(first))]
+        fields = {name: _merged([getattr(value, name) for value in values]) for name in names}
+        if "longest" in fields:
+            fields["longest"] = max(value.longest for value in values)
+        return type(first)(**fields)
+    kind: Any = type(first)
+    if isinstance(first, Mapping):
+        keys = dict.fromkeys(key for value in values for key in value)
+        return kind({key: _merged([value[key] for value in values if key in value]) for key in keys})
+    if isinstance(first, tuple):
+        return _merged_outcomes([outcome for value in values for outcome in value])
+    return None if first is None else sum(values)
+
+
+def _merged_outcomes(outcomes: Sequence[OutcomeCount]) -> tuple[OutcomeCount, ...]:
+    counts: Counter[tuple[ExecutionStatus, Quality]] = Counter()
+    for outcome in outcomes:
+        counts[outcome.execution, outcome.quality] += outcome.count
+    return tuple(OutcomeCount(*kind, count) for kind, count in counts.items())
 
 
 def merged_continuity(budget_bytes: int | None) -> Merge:

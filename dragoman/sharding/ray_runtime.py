@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -16,11 +16,13 @@ from ..actors.mailbox import STOP
 from ..actors.reporting import report
 from ..arguments import text_of
 from ..crew import Crew
+from ..gathering import Reading, with_invalid
 from ..protocol.calls import CallTaker, Provider
 from ..protocol.errors import ActorStopped, DragomanError, InvalidArgument, RuntimeClosed
 from ..protocol.features import Feature
 from ..protocol.outcomes import ParentEvent
 from ..protocol.participation import ProviderPolicy
+from ..protocol.runtime_statistics import RuntimeStatistics
 from ..protocol.settings import Settings, is_seconds
 from ..protocol.translations import TranslationRequest
 from ..reports import ShutdownReport, Snapshot
@@ -29,10 +31,10 @@ from ..translation import Translation
 from .courier import Courier
 from .launching import Launcher, RayLauncher
 from .link import Link
-from .merging import Gathering, merged_shutdown, merged_snapshot
+from .merging import Gathering, merged_shutdown, merged_snapshot, merged_statistics
 from .routing import Router
 from .standing_in import Doors, ShardDispatcher
-from .wire import ShutsDown, TakesSnapshot
+from .wire import Measures, ShutsDown, TakesSnapshot, TakesStatistics
 
 __all__ = ["RayRuntime"]
 
@@ -149,6 +151,28 @@ class RayRuntime(Runtime):
         gathering = Gathering(self._shards, found, merged_snapshot)
         self._router.to_each(TakesSnapshot(timeout), gathering.places)
         return found.get(timeout)
+
+    def statistics(self) -> Future[RuntimeStatistics]:
+        """The sums over all shards, each part as of an instant of its own; see `Runtime.statistics`."""
+        self._check_open()
+        found: Future[RuntimeStatistics] = Future(self._dispatcher)
+        gathering = Gathering(self._shards, found, self._merged_statistics)
+        self._router.to_each(TakesStatistics(), gathering.places)
+        return found
+
+    def _merged_statistics(self, answers: Sequence[RuntimeStatistics]) -> RuntimeStatistics:
+        merged = merged_statistics(answers)
+        return attrs.evolve(merged, acceptance=with_invalid(merged.acceptance, self._invalid))
+
+    def _begin_reading(self) -> Reading:
+        return Reading(self._dispatcher, self.statistics())
+
+    def measure(self) -> None:
+        """Every shard times a sample of what it does from now on, as `Runtime.measure` does; a new one begins anew."""
+        self._check_open()
+        done: Future[None] = Future(self._dispatcher)
+        gathering = Gathering(self._shards, done, lambda _answers: None)
+        self._router.to_each(Measures(), gathering.places)
 
     def shard_of(self, session_id: str) -> int:
         """The number of the shard that a session belongs to, from 0: the same in every process."""

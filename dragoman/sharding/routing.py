@@ -47,7 +47,6 @@ from ..protocol.messages import (
     Close,
     Configure,
     FailCommits,
-    Inspect,
     ReadHistory,
     ReadStatus,
     RefuseTaken,
@@ -59,7 +58,7 @@ from ..protocol.replies import RegisterReply
 from ..protocol.statuses import RegisterStatus, StartStatus
 from .errors import ShardLost
 from .link import Beginning, Call, Change, Changing, Link
-from .merging import Gathering, known, merged_continuity, merged_statistics
+from .merging import Gathering, known, merged_continuity
 from .rendezvous import Rendezvous
 from .wire import SHARD, Begins
 
@@ -108,7 +107,6 @@ class Router:
             Configure: self._configure,
             ApplyRetention: self._apply,
             ReadContinuity: self._read_continuity,
-            Inspect: self._read_statistics,
         }
 
     def shard_of(self, session_id: str) -> int:
@@ -247,9 +245,6 @@ class Router:
     def _read_continuity(self, door: str, message: ReadContinuity, reply_to: ReplyTo | None) -> None:
         merge = merged_continuity(message.budget_bytes)
         self._put_everywhere([door, message], Gathering(len(self.links), reply_to, merge))
-
-    def _read_statistics(self, door: str, message: Inspect, reply_to: ReplyTo | None) -> None:
-        self._put_everywhere([door, message], Gathering(len(self.links), reply_to, merged_statistics))
 
 
 class _Started:

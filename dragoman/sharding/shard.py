@@ -34,8 +34,10 @@ from .wire import (
     Answers,
     Begins,
     Late,
+    Measures,
     ShutsDown,
     TakesSnapshot,
+    TakesStatistics,
     pack,
     packed_reply,
     unpack,
@@ -163,6 +165,11 @@ class Shard:
             return self._begin(runtime, message, number)
         if isinstance(message, TakesSnapshot):
             done.set(runtime.snapshot(message.timeout_s))
+        elif isinstance(message, TakesStatistics):
+            return runtime.statistics()
+        elif isinstance(message, Measures):
+            runtime.measure()
+            done.set(None)
         elif isinstance(message, ShutsDown):
             done.set(runtime.close(message.timeout_s))
             self._runtime = None

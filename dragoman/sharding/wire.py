@@ -41,8 +41,10 @@ __all__ = [
     "Answers",
     "Begins",
     "Late",
+    "Measures",
     "ShutsDown",
     "TakesSnapshot",
+    "TakesStatistics",
     "pack",
     "packed_reply",
     "unpack",
@@ -92,6 +94,16 @@ class TakesSnapshot:
     """Tell what the runtime of the shard holds, waiting for its actors up to so many seconds."""
 
     timeout_s: float | None
+
+
+@attrs.frozen
+class TakesStatistics:
+    """Tell what the runtime of the shard has counted."""
+
+
+@attrs.frozen
+class Measures:
+    """Have the runtime of the shard time a sample of what it does."""
 
 
 @attrs.frozen

@@ -27,6 +27,7 @@ ASKED_FOR = {
     "growing-requests": [(1.25, 1.1)],
     "open-handles": [(1.3, 1.15), (2048, 1536), (4, 3)],
     "documents": [(1.3, None)],
+    "metrics": [(1.03, None)],
     "content-store": [(1.5, 1.2)],
     "content-workload": [(1.5, 1.25)],
 }

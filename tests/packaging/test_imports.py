@@ -12,7 +12,7 @@ import pytest
 
 PACKAGES = (
     *("dragoman", "dragoman.protocol", "dragoman.actors", "dragoman.scenarios"),
-    *("dragoman.documents", "dragoman.pictures", "dragoman.providers", "dragoman.sharding"),
+    *("dragoman.documents", "dragoman.metrics", "dragoman.pictures", "dragoman.providers", "dragoman.sharding"),
 )
 
 THIRD_PARTY = {
@@ -20,6 +20,7 @@ THIRD_PARTY = {
     "dragoman.actors": {"attrs", "attr", "pykka", "loguru", "cachetools"},
     "dragoman": {"attrs", "attr", "loguru", "cyclopts", "rich", "langcodes"},
     "dragoman.documents": {"attrs", "attr", "justhtml", "markdown_it", "pysubs2"},
+    "dragoman.metrics": {"attrs", "attr", "opentelemetry", "prometheus_client"},
     "dragoman.pictures": {"attrs", "attr"},
     "dragoman.providers": {"attrs", "attr", "llama_cpp", "numpy", "openai"},
     "dragoman.scenarios": {"attrs", "attr", "loguru", "yaml", "cattrs"},
@@ -31,18 +32,22 @@ MAY_IMPORT = {
     "dragoman": {"dragoman.protocol", "dragoman.actors", "dragoman"},
     "dragoman.scenarios": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.scenarios"},
     "dragoman.documents": {"dragoman.protocol", "dragoman", "dragoman.documents"},
+    "dragoman.metrics": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.metrics"},
     "dragoman.pictures": {"dragoman.protocol", "dragoman.actors", "dragoman.pictures"},
     "dragoman.providers": {"dragoman.protocol", "dragoman", "dragoman.providers"},
     "dragoman.sharding": {"dragoman.protocol", "dragoman.actors", "dragoman", "dragoman.sharding"},
 }
 COMMANDS = {"cli", "document_files", "exploring", "loading", "picturing", "terminal", "timelines", "translating"}
 """The modules of the command line: they alone import its libraries, scenarios, documents, pictures, providers."""
-NEEDS_AN_EXTRA = {"langcodes", "llama_cpp", "numpy", "openai"}
+NEEDS_AN_EXTRA = {"langcodes", "llama_cpp", "numpy", "openai", "opentelemetry", "prometheus_client"}
 """Libraries of extras that are imported when they are needed, so that what does not need them does without."""
 ONLY_IN_COMMANDS = {"cyclopts", "rich"}
 
 CLOCKS_AND_CHANCE = {"time", "random", "secrets", "uuid", "threading"}
-KERNEL = {"futures", "mailbox", "dispatcher", "threads", "parking", "running", "interrupts", "simulation"}
+KERNEL = {
+    *("futures", "mailbox", "dispatcher", "threads", "parking", "running", "interrupts", "simulation"),
+    "measuring",
+}
 EDGES = {"io_loop", "history_file", "journal_file"}
 TRACING = {"tracing"}
 """Which tells the threads apart that it traces."""

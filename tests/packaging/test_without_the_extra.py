@@ -72,6 +72,24 @@ def test_a_provider_says_what_to_install_when_it_is_made(tmp_path: Path, missing
     assert (done.stdout, done.stderr) == (f"{extra}\n", "")
 
 
+@pytest.mark.parametrize(
+    ("missing", "made", "extra"),
+    [
+        ("prometheus_client", "PrometheusCollector(runtime)", "prometheus"),
+        ("opentelemetry", "OpenTelemetryMetrics(runtime)", "opentelemetry"),
+        ("opentelemetry", "Tracing(runtime)", "opentelemetry"),
+    ],
+)
+def test_an_exporter_says_what_to_install_when_it_is_made(tmp_path: Path, missing: str, made: str, extra: str) -> None:
+    code = (
+        "from dragoman import Runtime\nfrom dragoman.metrics import *\nwith Runtime() as runtime:\n"
+        f"    try:\n        {made}\n    except MissingExtra as error:\n        print(error.extra)\n"
+        "    print(runtime.statistics().get().acceptance.registered)"
+    )
+    done = isolated(tmp_path, (missing,), code)
+    assert (done.stdout, done.stderr) == (f"{extra}\n0\n", "")
+
+
 def test_the_package_itself_does_not_need_the_extra(tmp_path: Path) -> None:
     code = f"""
 import sys
