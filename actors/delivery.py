@@ -114,7 +114,8 @@ class Delivery:
             return
         self._tell(plan.id, ParentEventKind.DISPATCHED, segments)
         dispatched, word = self._boundary.dispatch(plan.id, plan.source, segments)
-        self._words.append((plan.id, dispatched.value))
+        if dispatched is not Dispatched.APPLIED:
+            self._words.append((plan.id, dispatched.value))
         if dispatched is Dispatched.APPLIED:
             clean = "".join(segments)
             if self._recording is not None:

@@ -281,9 +281,9 @@ class AcceptanceHandle(Actor):
         self._state = following
         self._begin_to_measure(ACTIVE_TIMES)
         if following is HandleState.ACTIVE:
+            self.dispatcher.note("handle", self._request_id, following.value)
             self.start_timer(_WINDOW, self._window_us)
         self.observe(("handle", self._request_id, following.value))
-        self.dispatcher.note("handle", self._request_id, following.value)
         return True
 
     @handles(Close)

@@ -14,9 +14,9 @@ Not promised: the place of an answer among the lines of other sessions that are 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from json.encoder import encode_basestring
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
 import attrs
@@ -142,7 +142,7 @@ class Lines:
             "acked": self._acked,
             "settled": lambda request, acks, statuses: {
                 "request": request,
-                "acks": _by_word((ack.parent_id for ack in acks), statuses),
+                "acks": _by_word([ack.parent_id for ack in acks], statuses),
             },
             "handle": _of_request,
             "closed": _closed,
@@ -331,9 +331,11 @@ def _layout(parent: ParentPlan) -> list[int]:
     return lengths
 
 
-def _by_word(parents: Iterable[str], words: Iterable[str]) -> dict[str, list[str]]:
-    """Parents by the word that stands for what became of them."""
-    told: dict[str, list[str]] = {}
+def _by_word(parents: Sequence[str], words: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Parents by the word that stands for what became of them; as a rule it is one for all."""
+    if words and words.count(words[0]) == len(words):
+        return {words[0]: parents}
+    told: dict[str, Any] = {}
     for parent, word in zip(parents, words, strict=True):
         told.setdefault(word, []).append(parent)
     return told
@@ -349,7 +351,7 @@ def _closed(message: HandleClosed) -> Fields:
         "request": message.request_id,
         "session": message.session_id,
         "cause": message.cause,
-        "parents": dict(zip(message.parent_ids, message.states, strict=True)),
+        "states": _by_word(message.parent_ids, message.states),
     }
 
 
@@ -365,9 +367,21 @@ def _outcome(outcome: TranslationOutcome) -> Fields:
     }
 
 
-_json_text = json.JSONEncoder(ensure_ascii=True, check_circular=False, separators=(",", ":")).encode
+def _make_encoder() -> Callable[[Fields], str]:
+    """What tells a line as JSON. `JSONEncoder.encode` would make its inner encoder anew for each, at the same cost."""
+    encoder = json.JSONEncoder(ensure_ascii=True, check_circular=False, separators=(",", ":"))
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return encoder.encode
+    chunks = make(None, encoder.default, encode_basestring_ascii, None, ":", ",", False, False, True)
+    return lambda line: "".join(chunks(line, 0))
 
 
-def encode(line: Mapping[str, Any]) -> str:
+_json_text = _make_encoder()
+
+
+def encode(line: Fields) -> str:
     """A line as it stands in the file, without what is null."""
-    return _json_text({key: value for key, value in line.items() if value is not None})
+    if None in line.values():
+        line = {key: value for key, value in line.items() if value is not None}
+    return _json_text(line)

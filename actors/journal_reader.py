@@ -30,7 +30,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "acked": ("op", "request", "parent", "status"),
     "settled": ("request", "acks"),
     "handle": ("request", "state"),
-    "closed": ("request", "session", "cause", "parents"),
+    "closed": ("request", "session", "cause", "states"),
     "session": ("session", "state"),
     "committed": ("session", "request", "parents", "failed"),
     "execution": ("request", "state"),

@@ -339,7 +339,6 @@ class TranslationOperation(LaneWorker):
             return False
         self._state = following
         self.observe(("execution", self._request_id, following.value))
-        self.dispatcher.note("execution", self._request_id, following.value)
         return True
 
     def _finish(self) -> None:

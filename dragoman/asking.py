@@ -11,6 +11,7 @@ from .actors.futures import Future
 from .actors.mailbox import Envelope, Mailbox
 from .crew import Crew
 from .protocol.errors import RuntimeClosed
+from .protocol.execution_messages import AnswerCall
 from .protocol.messages import Inspect
 from .protocol.settings import Settings
 
@@ -61,8 +62,11 @@ class AskingFace(abc.ABC):
         return future
 
     def _enter(self, message: object, future: Future[Any]) -> None:
-        number = future.number = next(self._calls)
+        number = next(self._calls)
         note = self._dispatcher.note
+        if type(message) is not AnswerCall:
+            # The answer to a physical call takes effect where its operation notes it.
+            future.number = number
         note("call", number, message)
         # Without the runtime: what it still has to answer must not keep one that is forgotten.
         future.add_done_callback(lambda answered: note("reply", number, answered.settled_with()))

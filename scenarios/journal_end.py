@@ -140,7 +140,9 @@ class End:
 
     def _closed(self, line: Line) -> None:
         request = line["request"]
-        self._states[request] = dict(line["parents"])
+        states = {parent: state for state, parents in line["states"].items() for parent in parents}
+        # In the order of the parents, as far as it is known.
+        self._states[request] = {parent: states[parent] for parent in (*self._states.get(request, {}), *states)}
         self._causes[request] = line["cause"], line["t"]
         self._enter(request)
 
@@ -165,9 +167,8 @@ class End:
         if line["state"] == "RUNNING":
             self._made.pop(line["request"], None)
             self._outcomes.pop(line["request"], None)
-        else:
-            self._enter(line["request"])
 
     def _outcome(self, line: Line) -> None:
         told = {key: line.get(key) for key in ("execution", "quality", "error", "retries", "failover")}
         self._outcomes[line["request"]] = told
+        self._enter(line["request"])

@@ -190,6 +190,8 @@ class _Timers:
                 if "session" in line:
                     self._tracks[request] = f"session {line['session']}"
                 (self._handle if kind == "handle" else self._execution)(place, request, line["state"])
+            elif kind == "outcome":
+                self._execution_over(place, line["request"])
             elif kind == "closed":
                 self._end(place, line["request"], ("window", line["request"]), ("wait", line["request"]))
             elif kind == "retry":
@@ -270,7 +272,8 @@ class _Timers:
     def _execution(self, place: int, request: str, state: str) -> None:
         if state == "RUNNING":
             self._start(place, request, ("timeout", request), self._timeout_us)
-            return
+
+    def _execution_over(self, place: int, request: str) -> None:
         retries = [name for name in self._running if name[0] == "retry" and name[1] == request]
         self._end(place, request, ("timeout", request), *retries)
 

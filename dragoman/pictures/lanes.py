@@ -235,16 +235,17 @@ class Lanes:
     def closed(self, line: Line) -> None:
         request, cause = line["request"], str(line["cause"])
         lane = self.lane(request, line["session"])
-        lost = [parent for parent, state in line["parents"].items() if state == "DISCARDED"]
-        unkept = [parent for parent, state in line["parents"].items() if state == "ACCEPTED"]
+        states = line["states"]
+        lost, unkept = states.get("DISCARDED", ()), states.get("ACCEPTED", ())
         says = f"{request} closes: {cause}"
         says += f"; {len(lost)} discarded" if lost else ""
         says += f"; {len(unkept)} accepted and never committed" if unkept else ""
         event = self.event(line, "close", says, word=cause)
         lane.cause = cause
         self._closings[self.place(lane)] = event
-        for parent_id, state in line["parents"].items():
-            lane.parents[self._parent(lane, parent_id)].state = state
+        for state, parents in states.items():
+            for parent_id in parents:
+                lane.parents[self._parent(lane, parent_id)].state = state
         for kind in ("open", "window", "waiting", "held"):
             self.end(lane, kind, event, cause)
 

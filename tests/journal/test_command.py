@@ -59,7 +59,7 @@ def test_a_scenario_that_comes_to_something_else_is_written_and_told(
         (["{tmp}/missing", "-o", "{tmp}/out"], "{tmp}/missing: there is no such file"),
         (["{tmp}/other", "-o", "{tmp}/out"], "{tmp}/other:1: is no line of a journal"),
         (["{tmp}/empty", "-o", "{tmp}/out"], "{tmp}/empty: is no journal"),
-        (["{tmp}/journal", "-o", "{tmp}/no/out"], "--output {tmp}/no/out: "),
+        (["{tmp}/journal", "-o", "{tmp}/no/out"], "--output: {tmp}/no/out "),
         (["{tmp}/journal", "-o", "{tmp}/out", "--session", "s9"], "does not tell of a session 's9'"),
         (["{tmp}/journal"], "--output"),
     ],

@@ -67,7 +67,8 @@ class Told:
 
     def expire(self, t: int, request: str, session: str, states: dict[str, str]) -> None:
         self.line(t, "handle", request=request, state="CLOSED")
-        self.line(t, "closed", request=request, session=session, cause="EXPIRED", parents=states)
+        told = {word: [parent for parent, state in states.items() if state == word] for word in states.values()}
+        self.line(t, "closed", request=request, session=session, cause="EXPIRED", states=told)
 
     def journal(self) -> Journal:
         self.line(self.lines[-1]["t"], "close")
