@@ -181,7 +181,7 @@ class JournalFile:
         file.flush()
         return file
 
-    def _encoded(self, line: Mapping[str, Any]) -> bytes:
+    def _encoded(self, line: dict[str, Any]) -> bytes:
         return encode(line).encode("ascii") + b"\n"
 
 

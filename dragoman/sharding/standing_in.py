@@ -70,8 +70,6 @@ class Doors:
 class _Stores(Actor):
     """The content stores of all shards, as the governor asks them."""
 
-    in_registry = False
-
     def __init__(self, dispatcher: ShardDispatcher) -> None:
         super().__init__(dispatcher)
         self._shards = dispatcher

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import figures as figures_module
+from benchmarks import others as others_module
+from benchmarks import sharding as sharding_module
 from benchmarks.__main__ import main
 from benchmarks.committed import Order
 from benchmarks.contestants import RUNTIME_CONTESTANTS, callers_of_all_sessions, plain, seconds
@@ -27,6 +32,7 @@ ASKED_FOR = {
     "growing-requests": [(1.25, 1.1)],
     "open-handles": [(1.3, 1.15), (2048, 1536), (4, 3)],
     "documents": [(1.3, None)],
+    "journal": [(1.15, None)],
     "metrics": [(1.03, None)],
     "content-store": [(1.5, 1.2)],
     "content-workload": [(1.5, 1.25)],
@@ -39,7 +45,25 @@ def each_side_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures_module, "STEADY_S", 0.0)
 
 
+@pytest.fixture
+def without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was connected to one cluster cannot start actors in another, as other tests here do."""
+    for module in (others_module, sharding_module):
+        monkeypatch.setattr(module, "why_no_ray", lambda: "Ray has a test of its own")
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
+def test_the_figures_with_ray_are_taken_in_a_process_of_their_own(tmp_path: Path) -> None:
+    saved = tmp_path / "figures.json"
+    asked = [sys.executable, "-m", "benchmarks", "--only", "sharding", "--size", "tiny", "--runs", "1", "--json", saved]
+    subprocess.run(asked, check=True, timeout=110, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL)
+    rows = json.loads(saved.read_text(encoding="utf-8"))["measures"]["sharding"]
+    assert rows
+    assert all(len(row["values"]) == 1 and row["values"][0] > 0 for row in rows)
+
+
 @pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.usefixtures("without_ray")
 def test_a_measure_has_its_figures(name: str) -> None:
     rows = MEASURES[name](SIZES["tiny"], 1)
     assert rows

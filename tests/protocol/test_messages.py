@@ -118,6 +118,8 @@ SHOWN = {
     "roles",
     "methods",
     "forgets",
+    "verb",
+    "journal",
     "digest",
     "content_digest",
     "skips_by_reason",

@@ -41,12 +41,16 @@ DEFAULTS = {
     "capture_nested": False,
     "capture_errors": False,
     "feature_history": None,
+    "journal": None,
+    "journal_texts": False,
+    "journal_bytes": 268_435_456,
     "maintainers": (),
 }
 
-SWITCHES = ("history_enabled", "content_enabled", "capture_nested", "capture_errors")
+SWITCHES = ("history_enabled", "content_enabled", "capture_nested", "capture_errors", "journal_texts")
 SECONDS = ("ack_window", "execution_timeout", "session_ttl", "circuit_cooldown")
 NAMES = ("eligible_modes", "maintainers")
+PATHS = ("feature_history", "journal")
 COUNTS = tuple(name for name, value in DEFAULTS.items() if type(value) is int and name not in SECONDS)
 AT_LEAST_ONE = ("batch_chars", "batch_units", "max_concurrent_calls")
 
@@ -64,7 +68,7 @@ def test_the_defaults_are_those_of_the_page() -> None:
 
 
 def test_every_setting_is_of_one_kind_here() -> None:
-    assert {*SWITCHES, *SECONDS, *NAMES, *COUNTS, "commit_order", "store_ttl", "feature_history"} == set(DEFAULTS)
+    assert {*SWITCHES, *SECONDS, *NAMES, *COUNTS, "commit_order", "store_ttl", *PATHS} == set(DEFAULTS)
 
 
 @pytest.mark.parametrize(

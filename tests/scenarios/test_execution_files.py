@@ -131,7 +131,10 @@ def test_what_belongs_to_a_translation_is_no_key_of_a_direct_call(refusal: Refus
         (STEP + "{at: 0s, translate: ▸{session: s, parents: {p: a}}}", "request"),
         (STEP + "{at: 0s, translate: ▸{request: r, parents: {p: a}}}", "session"),
         (STEP + "{at: 0s, translate: ▸{request: r, session: s}}", "parents"),
-        (STEP + "{at: 0s, translate: {request: r, session: s, parents: {p: a}, accept: ▸{}}}", "reject"),
+        (
+            STEP + "{at: 0s, translate: {request: r, session: s, parents: {p: a}, accept: ▸{}}}",
+            "reject, manual or undeliverable",
+        ),
         (STEP + "{at: 0s, direct: ▸{session: s, source: a}}", "request"),
         (STEP + "{at: 0s, direct: ▸{request: r, source: a}}", "session"),
         (STEP + "{at: 0s, direct: ▸{request: r, session: s}}", "source"),

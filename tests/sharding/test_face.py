@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pykka
 import pytest
 
 import dragoman.sharding.launching
@@ -319,3 +320,10 @@ def test_statistics_are_the_sums_over_the_shards(open_runtime: Open) -> None:
     assert told.sessions.limit == 3 * Settings().max_sessions
     assert told.messages.sent == told.messages.handled + told.messages.dead + told.messages.queued
     assert told.store.counters.writes == 12
+
+
+def test_a_closed_runtime_leaves_nothing_in_the_registry_of_pykka(open_runtime: Open) -> None:
+    runtime = open_runtime(shards=1)
+    runtime.history("s1").get(10)
+    runtime.close()
+    assert [actor for actor in pykka.ActorRegistry.get_all() if not actor.is_alive()] == []
