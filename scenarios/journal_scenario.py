@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from .journal_steps import Steps, duration
 __all__ = ["Retold", "retell"]
 
 _DURATIONS = frozenset({"ack_window", "execution_timeout", "session_ttl", "circuit_cooldown", "store_ttl"})
+_SURROGATE = re.compile(r"(?<!\\)(?:\\\\)*\\ud[89a-f]")
 _ELSEWHERE = frozenset({"feature_history"})
 """Settings that say where to write, which no scenario may have."""
 
@@ -73,9 +75,15 @@ def retell(journal: Journal, name: str, *, sessions: Collection[str] | None = No
     document |= {"timeline": timeline, "then": then}
     if not then:
         del document["then"]
+    text = scenario_text(document)
+    if _SURROGATE.search(text):
+        problem = (
+            "holds an id or a text with half a surrogate pair, which no scenario file can hold; take other sessions"
+        )
+        raise InvalidJournal("the journal", problem)
     count = [len(moment.get("together", "1")) for moment in timeline]
     return Retold(
-        text=scenario_text(document),
+        text=text,
         steps=sum(count),
         together=sum(number for number in count if number > 1),
         left_out=len(items) - len(chosen) if sessions is None else 0,

@@ -82,3 +82,47 @@ def test_a_load_run_keeps_a_journal(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(["timeline", str(journal), "-o", str(tmp_path / "scenario.yaml")]) == 0
     assert run(["load", *options, "--journal", str(tmp_path / "no" / "journal")]) == 2
     assert "--journal: cannot be written" in capsys.readouterr().err
+
+
+ODD = (
+    "no",
+    "1e3",
+    "12",
+    "a: b",
+    'e\n"q"',
+    "x/y",
+    "- z",
+    "{a}",
+    "~",
+    "0x1F",
+    "#c",
+    "'",
+    "\\",
+    "\u2028",
+    "\U0001f600",
+    " lead",
+    "=",
+    "<<",
+)
+
+
+def test_odd_ids_come_out_of_it_as_they_were(tmp_path: Path) -> None:
+    path, scenario = tmp_path / "journal", tmp_path / "scenario.yaml"
+    with Runtime(Settings(journal=path)) as runtime:
+        for name in ODD:
+            parents = (Parent(name, 0, "Hello"), Parent("\\ud800", 1, " x "))
+            runtime.register(Handoff(name, f"of {name}", "openai", "select-element", parents)).get()
+            runtime.acknowledge(name, name, "Hallo").get()
+            runtime.history(f"of {name}").get()
+    assert run(["timeline", str(path), "-o", str(scenario)]) == 0
+    assert yaml.safe_load(scenario.read_text(encoding="utf-8"))["then"]["history"].keys() == {
+        f"of {name}" for name in ODD
+    }
+
+
+def test_an_id_that_no_file_can_hold_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "journal"
+    with Runtime(Settings(journal=path)) as runtime:
+        runtime.claim_turn("\ud800").get()
+    assert run(["timeline", str(path), "-o", str(tmp_path / "scenario.yaml")]) == 2
+    assert "half a surrogate pair" in capsys.readouterr().err
