@@ -55,7 +55,9 @@ from .outside import Begin, CallEnded
 
 __all__ = ["Lines", "encode"]
 
-_DIGEST_MASK = 2**64 - 1
+_DIGEST_MASK = 2**63 - 1
+_SECRET_CHARS = 24
+"""Of the secret before a text: 96 bits."""
 _REF = "content:"
 
 Fields = dict[str, Any]
@@ -65,7 +67,7 @@ class Lines:
     """Tells notes as JSON. `key` is the secret of the digests; with `texts` the texts themselves are told, too."""
 
     def __init__(self, key: bytes, *, texts: bool = False) -> None:
-        self._secret = key.hex()
+        self._secret = key.hex()[:_SECRET_CHARS]
         self._texts = texts
         self._calls: dict[type, Callable[[Any], Fields]] = {
             Register: lambda call: {"op": "register", **self._handoff(call.handoff)},
@@ -170,7 +172,8 @@ class Lines:
             return None
         quoted = encode_basestring(text)
         size = len(quoted if quoted.isascii() else quoted.encode("utf-8", "surrogatepass")) - 2
-        digest = f"{hash(self._secret + text) & _DIGEST_MASK:x}" if text and not text.isspace() else ""
+        # As `digest` has it, without the call: texts are half of what a journal costs.
+        digest = hash(self._secret + text) & _DIGEST_MASK if text and not text.isspace() else ""
         return f"{len(text)}:{size}:{digest}:{text}" if self._texts else f"{len(text)}:{size}:{digest}"
 
     def digest(self, text: str) -> str:
@@ -179,7 +182,7 @@ class Lines:
         The interpreter's own hash is a keyed one (SipHash) at a twentieth of the cost of a cryptographic digest. The
         secret before the text keeps it so where the key is known (`PYTHONHASHSEED`).
         """
-        return f"{hash(self._secret + text) & _DIGEST_MASK:x}"
+        return str(hash(self._secret + text) & _DIGEST_MASK)
 
     def _call(self, message: object) -> Fields:
         tell = self._calls.get(type(message))
@@ -216,13 +219,16 @@ class Lines:
             **told,
             "history_until": plan.history_until,
             "by_hand": begin.outside.by_hand,
-            "parents": {parent.id: self._pieces(parent.segments) for parent in plan.parents},
+            "parents": self._pieces([(parent.id, parent.segments) for parent in plan.parents]),
             "layouts": {parent.id: _layout(parent) for parent in plan.parents if len(parent.units) > 1} or None,
         }
 
-    def _pieces(self, pieces: Sequence[str]) -> Any:
-        """A text, or the pieces of one."""
-        return self.text(pieces[0]) if len(pieces) == 1 else [self.text(piece) for piece in pieces]
+    def _pieces(self, texts: Iterable[tuple[str, Sequence[str]]]) -> Fields:
+        """What is told of texts by their ids, each a text or the pieces of one."""
+        text = self.text
+        return {
+            name: text(pieces[0]) if len(pieces) == 1 else [text(piece) for piece in pieces] for name, pieces in texts
+        }
 
     def _ack(self, request: str, parent: str, result: str | None) -> Fields:
         return {"request": request, "parent": parent, "result": self.text(result)}
@@ -296,7 +302,7 @@ class Lines:
         return {
             **told,
             "termination": ended.completion.termination,
-            "valid": {unit: self._pieces(pieces) for unit, pieces in verdict.valid.items()},
+            "valid": self._pieces(verdict.valid.items()),
             "invalid": dict(verdict.invalid),
             "unsafe": verdict.unsafe,
         }
